@@ -1,0 +1,26 @@
+"""Names of things. A name is text that says nothing; only `ports.Entropy` makes new ones."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+"""One word of `[a-z0-9-]`; ours are 26 characters that carry 128 random bits."""
+EventId = NewType("EventId", str)
+"""Ours are random; an imported event's is the client's own id and a content digest."""
+TurnId = NewType("TurnId", str)
+"""One word, unique within its session."""
+
+_SESSION = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether `text` has the form of a session id (it may still name nothing)."""
+    return _SESSION.fullmatch(text) is not None
+
+
+def word(random: bytes) -> str:
+    """`random` spelled as one lower-case word: 16 bytes give 26 characters."""
+    return base64.b32encode(random).decode("ascii").rstrip("=").lower()

@@ -1,0 +1,98 @@
+"""A program that holds conversations of its own: where it keeps them, which one is calling.
+
+Contract (checked by `testing.client_contract`): nothing here writes to a client's files or
+changes their times; reading is pure from bytes to a `Transcript`; what is left out is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from sidechat_mcp.core.events import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is known of a call to us: request `_meta`, our environment, our own ancestors' pids
+    (nearest first) and the folder we run in."""
+
+    meta: Mapping[str, Any]
+    environment: Mapping[str, str]
+    ancestors: Sequence[int]
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conversation on disk. `ref` is the client's own id for it; `active` is when it was last
+    written, in milliseconds since 1970; `title` is its first words."""
+
+    client: str
+    ref: str
+    path: Path
+    active: int
+    cwd: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What a reader left out, by reason: `unreadable` lines are findings, the others normal."""
+
+    unreadable: Mapping[str, int] = field(default_factory=dict[str, int])
+    ignored: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation as events without places.
+
+    `drafts` holds whole closed turns only: each opens with `turn/start`, ends with `turn/end`,
+    and has no dangling call (repair wrote synthetic results). Draft ids are the client's id of
+    the record and a digest of its content, so the same record always has the same id. A
+    `request/header` may come first; `context/compacted` stands where context begins anew.
+    `open_turns`, `open_events` and `open_calls` count what follows the last closed turn.
+    `delivered` maps note ids of ours that the transcript shows to the record that shows them.
+    """
+
+    client: str
+    ref: str
+    drafts: Sequence[Draft]
+    cwd: str | None = None
+    open_turns: int = 0
+    open_events: int = 0
+    open_calls: int = 0
+    repaired: int = 0
+    skipped: Skipped = Skipped()
+    delivered: Mapping[str, str] = field(default_factory=dict[str, str])
+    version: str | None = None
+
+
+class Client(Protocol):
+    @property
+    def name(self) -> str:
+        """As in `NAME:THEIR-ID`, e.g. `claude-code`."""
+        ...
+
+    async def locate(self, call: Call) -> Found | None:
+        """The conversation that this call surely comes from, or None; never a guess."""
+        ...
+
+    async def newest(self, cwd: str | None, limit: int) -> Sequence[Found]:
+        """The newest conversations, of that folder when given, newest first."""
+        ...
+
+    async def find(self, ref: str, cwd: str | None) -> Found | None:
+        """The conversation with exactly that id."""
+        ...
+
+    async def read(self, found: Found) -> Transcript:
+        """Raises: UnknownFormat, ParentNotFound (it vanished)."""
+        ...
+
+    async def read_file(self, path: Path) -> Transcript:
+        """The same for a file anywhere; its ref is taken from the file."""
+        ...
