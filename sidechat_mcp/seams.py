@@ -11,6 +11,7 @@ from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.core.events import Header, RequestHeader, ToolCall
 from sidechat_mcp.ports.tool import Outcome
 
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """`system-prompt/assemble`: the head about to be written for a session."""

@@ -18,9 +18,7 @@ class Span:
     stop: int
 
 
-def spans(
-    header: Header, head: int, look_up: Callable[[SessionId], Header]
-) -> Sequence[Span]:
+def spans(header: Header, head: int, look_up: Callable[[SessionId], Header]) -> Sequence[Span]:
     """The spans of a log, oldest first, without empty ones; together they cover `[0, head)`."""
     found: list[Span] = []
     stop = head

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sidechat_mcp.core.content import Content
 from sidechat_mcp.core.events import Event, Header, Reason, TurnKind, Usage, Verdict
 from sidechat_mcp.core.ids import TurnId
 
