@@ -131,3 +131,7 @@ class Sidechat:
     async def wait(self, since: int) -> None:
         """Returns when a write after the mark `since` may exist."""
         raise NotImplementedError
+
+    def leave(self) -> None:
+        """The process is about to end: a turn that is cut from now on is `interrupted`."""
+        raise NotImplementedError
