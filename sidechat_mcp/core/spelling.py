@@ -1,0 +1,68 @@
+"""One spelling of a value: canonical JSON. What is stored and what is digested rest on it, so a
+change here changes every digest ever written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, cast
+
+_TAGS = ("kind", "type")
+# What JSON lets through raw and a line reader, a terminal or UTF-8 does not.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+@cache
+def _shape(kind: type[Any]) -> tuple[tuple[str, object], ...]:
+    """Field names in order, each with the value that is left out (`MISSING`: never)."""
+    shape: list[tuple[str, object]] = []
+    for field in fields(kind):
+        default: object = field.default
+        if field.default_factory is not MISSING:
+            default = field.default_factory()
+        shape.append((field.name, MISSING if field.name in _TAGS else default))
+    return tuple(shape)
+
+
+def _members(value: object) -> dict[str, Any]:
+    """The JSON object of a dataclass, defaults left out, or of a mapping that is no dict."""
+    if not is_dataclass(value):
+        if isinstance(value, Mapping):
+            return dict(cast("Mapping[str, Any]", value))
+        raise ValueError(f"A {type(value).__name__} cannot be written as JSON.")
+    found: dict[str, Any] = {}
+    for name, default in _shape(cast("type[Any]", type(value))):
+        member = getattr(value, name)
+        if default is MISSING or member != default:
+            found[name] = member
+    return found
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_members
+).encode
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
+
+
+def spell(value: object) -> bytes:
+    """`value` (JSON values, mappings, our dataclasses) as canonical JSON: members in field
+    order, a dataclass's defaults left out (but `kind` and `type`), no spaces, UTF-8.
+
+    Control characters, U+2028, U+2029 and lone surrogates are escaped; two surrogates that stand
+    side by side as a pair are the one character they spell. Raises ValueError for NaN, infinity
+    and what is no JSON value."""
+    text = _encode(value)
+    if not (text.isascii() and "\x7f" not in text) and _UNSAFE.search(text):
+        text = _UNSAFE.sub(_escaped, _PAIR.sub(_joined, text))
+    return text.encode()
