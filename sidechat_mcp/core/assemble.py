@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from sidechat_mcp.core.content import Content
-from sidechat_mcp.core.events import Event, RequestHeader, Source
+from sidechat_mcp.core.content import Content, ToolUse
+from sidechat_mcp.core.events import (
+    AssistantMessage,
+    ContextCompacted,
+    ContextMessage,
+    Event,
+    RequestHeader,
+    RequestSent,
+    Source,
+    ToolResult,
+    TurnEnd,
+    TurnStart,
+    Unknown,
+    UserMessage,
+)
 
 Role = Literal["user", "context", "assistant", "tool"]
 
@@ -43,13 +56,145 @@ class Context:
 def assemble(events: Sequence[Event], *, seed_length: int = 0, session: str = "") -> Context:
     """The context that `events` (a whole lineage, from seq 0) add up to.
 
-    - The last `request/header` counts. Context begins at the last `context/compacted`.
+    - The last `request/header` counts. Context begins at the last `context/compacted`, shown as
+      a context message of source `{"kind": "compaction"}`.
     - A `context/message` that arrived while a request was in flight, or between a call and its
       result, comes after that whole answer and its batch of results (law 7).
-    - Results stand in the order of the calls of their message, right behind it.
+    - Results stand in the order of the calls of their message, right behind it. A result whose
+      call is not in the context, or was answered before, is left out.
     - An open call (no result yet) and everything of its batch is still shown as it is; repair
       is not done here.
-    - A handback with `carrier: "client"` in its source is in no context.
+    - A handback with `carrier: "client"` in its source is in no context, nor is a message
+      without content.
     - `usage`, `mirror/seen`, `request/sent` and ignorable unknown events are no context; an
       unknown event that is not ignorable raises ValueError."""
-    raise NotImplementedError
+    growing = _Growing()
+    for event in events:
+        growing.take(event)
+    messages = growing.shown()
+    inherited = sum(message.seq < seed_length for message in messages)
+    return Context(growing.header, messages, inherited, session)
+
+
+_COMPACTION: Source = {"kind": "compaction"}
+
+
+@dataclass(slots=True)
+class _Batch:
+    """An answer and its results, or any other message alone. It grows only from inside, so a
+    result that comes late still stands behind its call."""
+
+    first: Message
+    calls: Sequence[str] = ()
+    results: list[Message | None] = field(default_factory=list[Message | None])
+
+    def fill(self, result: Message) -> None:
+        """Put `result` where its open call is; without one it goes nowhere."""
+        for place, call in enumerate(self.calls):
+            if call == result.call and self.results[place] is None:
+                self.results[place] = result
+                return
+
+    @property
+    def whole(self) -> bool:
+        return None not in self.results
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A context while events come in. `waiting` are messages that arrived while a request was
+    in flight or a batch was open: they go behind it. Whatever was sent had them at its end, so
+    a `request/sent` puts them there for good."""
+
+    header: RequestHeader = field(default_factory=RequestHeader)
+    batches: list[_Batch] = field(default_factory=list[_Batch])
+    waiting: list[_Batch] = field(default_factory=list[_Batch])
+    by_call: dict[str, _Batch] = field(default_factory=dict[str, _Batch])
+    in_flight: bool = False
+    unfinished: _Batch | None = None
+    number: int | None = None
+
+    def take(self, event: Event) -> None:
+        body = event.body
+        match body:
+            case UserMessage():
+                self.arrive(Message("user", body.content, turn=self.number, seq=event.seq))
+            case ContextMessage() if not _carried_elsewhere(body.source):
+                self.arrive(
+                    Message(
+                        "context", body.content, None, False, self.number, event.seq, body.source
+                    )
+                )
+            case AssistantMessage():
+                self.answer(body.content, event.seq)
+            case ToolResult():
+                self.result(body, event.seq)
+            case RequestHeader():
+                self.header = body
+            case ContextCompacted():
+                self.compact(body.summary, event.seq)
+            case RequestSent():
+                self.settle()
+                self.in_flight = True
+            case TurnStart():
+                self.settle()
+                self.number = body.number
+            case TurnEnd():
+                self.settle()
+                self.number = None
+            case Unknown(ignorable=False):
+                raise ValueError(
+                    f"Event {event.seq} is a {body.name!r}, which only a newer version can read."
+                )
+            case _:
+                pass
+
+    def arrive(self, message: Message) -> None:
+        if message.content:
+            busy = self.in_flight or self.unfinished is not None
+            (self.waiting if busy else self.batches).append(_Batch(message))
+
+    def answer(self, content: Content, seq: int) -> None:
+        if not self.in_flight:
+            self.settle()
+        calls = [block.id for block in content if isinstance(block, ToolUse)]
+        if content:
+            message = Message("assistant", content, turn=self.number, seq=seq)
+            batch = _Batch(message, calls, [None] * len(calls))
+            self.batches.append(batch)
+            self.by_call |= dict.fromkeys(calls, batch)
+            self.in_flight, self.unfinished = False, batch
+        if not calls:
+            self.settle()
+
+    def result(self, body: ToolResult, seq: int) -> None:
+        batch = self.by_call.get(body.call)
+        if batch is None:
+            return
+        batch.fill(Message("tool", body.content, body.call, body.is_error, self.number, seq))
+        if batch is self.unfinished and batch.whole:
+            self.settle()
+
+    def compact(self, summary: Content, seq: int) -> None:
+        # What waits was in no request yet, so the summary does not stand for it.
+        self.batches = [_Batch(Message("context", summary, seq=seq, source=_COMPACTION))]
+        self.by_call, self.unfinished = {}, None
+
+    def settle(self) -> None:
+        """Nothing is waited for any more: what arrived meanwhile gets its place."""
+        self.batches += self.waiting
+        self.waiting = []
+        self.in_flight, self.unfinished = False, None
+
+    def shown(self) -> Sequence[Message]:
+        return [
+            message
+            for batch in (*self.batches, *self.waiting)
+            for message in (batch.first, *batch.results)
+            if message is not None
+        ]
+
+
+def _carried_elsewhere(source: Source) -> bool:
+    """A mirror's handback: the client's own record carries it, where its model saw it."""
+    return source.get("role") == "handback" and source.get("carrier") == "client"

@@ -72,7 +72,7 @@ def export(seq: int, draft: Draft, session: str) -> str:
 
 @cache
 def _kinds() -> Mapping[str, type[Any]]:
-    return {field.default: kind for kind in get_args(Known) for field in fields(kind)[-1:]}
+    return {str(fields(kind)[-1].default): kind for kind in get_args(Known)}
 
 
 @cache
