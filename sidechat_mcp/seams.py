@@ -33,14 +33,17 @@ GateSeam = Callable[
     [Attempt, Callable[[Attempt], Awaitable[Outcome | None]]], Awaitable[Outcome | None]
 ]
 """Answers None to let the call through, or the `Outcome` that stands in for it."""
+Gate = Callable[[Attempt], Awaitable[Outcome | None]]
 RequestSeam = Callable[[Context], Awaitable[None]]
 """May refuse by raising, or observe; it cannot change a byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """What stands in each place, outermost first. The last gate has the last word."""
+    """What stands in each place, outermost first. `gate` judges the call that will really be
+    carried out, after every `pre_execute`, so that none of them can undo it."""
 
     assemble: Sequence[AssembleSeam] = ()
     pre_execute: Sequence[GateSeam] = ()
     request: Sequence[RequestSeam] = ()
+    gate: Gate | None = None

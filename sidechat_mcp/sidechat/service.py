@@ -5,12 +5,27 @@ Every method takes the `Caller` first and lets only errors of `sidechat_mcp.erro
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from sidechat_mcp.core.events import Event, Header
+from sidechat_mcp.core import digest, render
+from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
+from sidechat_mcp.errors import HasChildren, InvalidRequest
+from sidechat_mcp.harness.agents import Meta
+from sidechat_mcp.harness.loop import Emit
+from sidechat_mcp.ports.client import Found
+from sidechat_mcp.ports.store import Query, Row
+from sidechat_mcp.sidechat.adopt import Adoption
+from sidechat_mcp.sidechat.checkup import Checkup
+from sidechat_mcp.sidechat.converse import Converse
+from sidechat_mcp.sidechat.deliver import Delivery
+from sidechat_mcp.sidechat.fork import Fork
+from sidechat_mcp.sidechat.listing import Lists
+from sidechat_mcp.sidechat.merge import Merge
+from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import (
     Answer,
     Caller,
@@ -21,11 +36,20 @@ from sidechat_mcp.sidechat.reports import (
     Replayed,
 )
 
-Emit = Callable[[str], Awaitable[None]]
-"""Hears the readable text of an answer as it arrives."""
+_ALL = 1_000_000
 
 
 class Sidechat:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._adoption = Adoption(parts)
+        self._fork = Fork(parts, self._adoption)
+        self._converse = Converse(parts, self._adoption)
+        self._delivery = Delivery(parts)
+        self._merge = Merge(parts, self._delivery)
+        self._lists = Lists(parts, self._adoption)
+        self._checkup = Checkup(parts.store)
+
     async def fork(
         self,
         caller: Caller,
@@ -40,8 +64,15 @@ class Sidechat:
         """Fork `parent` (one of our ids, `CLIENT:ID`, or the caller's live conversation) at its
         last completed turn. With `question` the child's first turn follows at once. With
         `reuse_untouched` (prompts) the same caller, parent, place and question get the same
-        child until it has a turn of its own."""
-        raise NotImplementedError
+        child until it has a turn of its own.
+
+        Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
+        question = question if question and question.strip() else None
+        report = await self._fork(caller, parent, file, question, key, reuse_untouched)
+        if question is None or reuse_untouched:
+            return report
+        first = await self._converse(caller, question, report.session, key, emit)
+        return replace(report, first=first, title=await self._title(report.session))
 
     async def converse(
         self,
@@ -52,7 +83,8 @@ class Sidechat:
         key: str | None = None,
         emit: Emit | None = None,
     ) -> Answer:
-        raise NotImplementedError
+        """One turn. Raises: InvalidRequest, SessionNotFound, AnsweringNow, KeyReused."""
+        return await self._converse(caller, message, session, key, emit)
 
     async def merge(
         self,
@@ -62,7 +94,14 @@ class Sidechat:
         note: str | None = None,
         draft: bool = False,
     ) -> Note:
-        raise NotImplementedError
+        """Bring one note back, or with `draft` only show it.
+
+        Raises: NothingToMerge, NoteTooLong, AnsweringNow, InvalidRequest, OutsideError."""
+        row, chosen = await self._converse.meant(caller, session)
+        made = await self._merge(caller, row, note if note and note.strip() else None, draft)
+        if made.delivery == "pending":
+            made = await self._shown(caller, row, made)
+        return replace(made, chosen=chosen)
 
     async def sessions(
         self,
@@ -75,63 +114,119 @@ class Sidechat:
     ) -> Listing:
         """The caller's side sessions, newest first; `recent_only` leaves out those idle for
         over 30 days (resource lists). Raises InvalidRequest for a cursor that is not ours."""
-        raise NotImplementedError
+        return await self._lists.sessions(caller, parent, cursor, limit, recent_only)
+
+    async def parents(self, caller: Caller, limit: int = 5) -> Sequence[Found]:
+        """The newest client conversations of the caller's folder, newest first."""
+        return await self._adoption.newest(caller, limit)
 
     async def read(
         self, caller: Caller, session: str, *, start: int | None = None, limit: int = 20
     ) -> Reading:
         """What was said in any session of the caller's, from the turn numbered `start`."""
-        raise NotImplementedError
+        return await self._lists.read(caller, session, start, limit)
 
     async def forget(self, caller: Caller, session: str) -> SessionId:
-        raise NotImplementedError
+        """Raises: SessionNotFound, HasChildren, InvalidRequest (a note of it is in its parent
+        for good; the session itself may go)."""
+        row = await self._parts.side(caller, session)
+        children = await self._parts.store.children(row.header.id)
+        if children:
+            raise HasChildren(
+                f"{row.header.id} has {len(children)} side session(s) of its own.",
+                then="Forget those first: " + ", ".join(children[:5]) + ".",
+            )
+        await self._parts.store.forget(row.header.id)
+        self._parts.sessions.forgotten(row.header.id)
+        return row.header.id
 
     async def side(self, caller: Caller, session: str) -> tuple[Session, Sequence[Event]]:
-        """A side session's state and its own events, for resources and `show`.
+        """A side session's whole state and its own events, for resources and `show`.
         Raises SessionNotFound also for sessions that are no side sessions of the caller's."""
-        raise NotImplementedError
+        row = await self._parts.side(caller, session)
+        state = await self._parts.sessions.state(row)
+        events = await self._parts.sessions.tail(row, row.header.seed_length)
+        return state, events
 
     async def markdown(self, caller: Caller, session: str) -> str:
         """A side session as Markdown (`core.render.session`)."""
-        raise NotImplementedError
+        return render.session(*await self.side(caller, session))
 
     async def ndjson(self, caller: Caller, session: str) -> str:
-        """A side session's log with its places, inherited events included."""
-        raise NotImplementedError
+        """A session's log with its places, inherited events included."""
+        row = await self._parts.visible(caller, session)
+        return render.log(await self._parts.sessions.events(row))
 
     async def turn_markdown(self, caller: Caller, session: str, number: int) -> str:
         """One turn. Raises InvalidRequest when there is no such turn."""
-        raise NotImplementedError
+        state, _ = await self.side(caller, session)
+        for turn in state.turns:
+            if turn.number == number:
+                return render.turn(turn)
+        raise InvalidRequest(
+            f"{session} has no turn {number}.", then=f"Its turns are 1 to {state.numbered}."
+        )
 
     async def complete(self, caller: Caller, value: str) -> Sequence[str]:
         """Ids of the caller's side sessions that `value` may mean, by recency: it matches the
         beginning of an id, or words of a title. At most 100."""
-        raise NotImplementedError
+        return await self._lists.complete(caller, value)
 
-    async def native(self, caller: Caller, *, system: str | None = None) -> Header:
+    async def native(
+        self, caller: Caller, *, system: str | None = None, agent: str | None = None
+    ) -> Header:
         """A new native session, with its `request/header`; `converse` talks to it by id."""
-        raise NotImplementedError
+        configured = "quoting" if self._parts.agent == "auto" else self._parts.agent
+        name = agent or configured
+        about = self._parts.about(name)
+        head = RequestHeader(system=Part(text=system or ""), tools=Part("[]"), model=about.model)
+        meta = Meta("native", caller.principal, name, caller.cwd)
+        receipt = await self._parts.agents.create(None, meta, [head])
+        return (await self._parts.store.row(receipt.session)).header
 
     async def pending_notes(self, caller: Caller, session_id: str, prompt: str | None) -> str:
         """Hook JSON with the notes that wait for that client conversation, or empty."""
-        raise NotImplementedError
+        del prompt  # Hooks send it; nothing here depends on it.
+        return await self._delivery.hook(caller, session_id)
 
     async def replay(self, caller: Caller, session: str | None = None) -> Sequence[Replayed]:
         """Rebuild every request of one session (or all) from the log and compare digests."""
-        raise NotImplementedError
+        if session is not None:
+            return [await self._checkup(await self._parts.visible(caller, session))]
+        rows = await self._parts.store.rows(Query(owner=caller.principal, limit=_ALL))
+        return [await self._checkup(row) for row in rows]
 
     async def next_request(self, caller: Caller, session: str) -> str:
         """What the session's model would be sent next, as canonical lines (for `demo`, `show`)."""
-        raise NotImplementedError
+        row = await self._parts.visible(caller, session)
+        return digest.canonical(await self._parts.sessions.context(row)).decode()
 
     async def changed(self, since: int) -> tuple[int, Sequence[SessionId]]:
         """The present mark and the sessions written after `since`; waits for none."""
-        raise NotImplementedError
+        return await self._parts.store.changed(since)
 
     async def wait(self, since: int) -> None:
         """Returns when a write after the mark `since` may exist."""
-        raise NotImplementedError
+        await self._parts.store.wait(since)
 
     def leave(self) -> None:
         """The process is about to end: a turn that is cut from now on is `interrupted`."""
-        raise NotImplementedError
+        self._parts.agents.leaving = True
+
+    async def _shown(self, caller: Caller, child: Row, made: Note) -> Note:
+        """A note for a client's conversation, asked for from inside it, is shown to its model
+        by the very answer we give: that is a door, taken here."""
+        parent = await self._parts.store.row(made.parent)
+        live = await self._adoption.live(caller)
+        if live is None or (live.client, live.ref) != (
+            parent.header.client,
+            parent.header.client_ref,
+        ):
+            return made
+        for note in await self._delivery.waiting(parent):
+            if note.note == made.note and await self._delivery.offer(parent, note, "result"):
+                return replace(made, delivery="offered: result")
+        return made
+
+    async def _title(self, session: SessionId) -> str:
+        return await self._lists.title(await self._parts.store.row(session))

@@ -1,0 +1,209 @@
+"""Parents that live elsewhere: found, read, and followed by a mirror of ours.
+
+One line `(client, client_ref)` is followed by one mirror at a time. Import is its own
+transaction and only ever appends; a client that rewound continues its line in a new mirror,
+which inherits from the old one what still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidechat_mcp.core import handback
+from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, TurnEnd
+from sidechat_mcp.core.redact import harmless
+from sidechat_mcp.errors import Moved, ParentNotFound, UnknownFormat
+from sidechat_mcp.harness.agents import TRIES, Meta, Seed
+from sidechat_mcp.harness.sessions import drafts
+from sidechat_mcp.ports.client import Found, Transcript
+from sidechat_mcp.ports.store import Once, Query, Row
+from sidechat_mcp.sidechat.parts import Parts, joined
+from sidechat_mcp.sidechat.reports import Caller
+
+NEWEST = 5
+"""How many conversations a refusal names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A session to fork from. An adopted one comes with what its transcript said of itself."""
+
+    row: Row
+    transcript: Transcript | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    parts: Parts
+
+    async def parent(self, caller: Caller, named: str | None, file: Path | None) -> Parent:
+        """The parent a caller means, its mirror brought up to date.
+
+        Raises: ParentNotFound, SessionNotFound, UnknownFormat."""
+        if file is not None:
+            return await self._from_file(caller, file)
+        if named is None:
+            found = await self.live(caller)
+            if found is None:
+                raise await self._unnamed(caller)
+            return await self.follow(caller, found)
+        client, colon, ref = named.partition(":")
+        if not colon:
+            return Parent(await self.parts.visible(caller, named))
+        if client not in self.parts.clients:
+            known = ", ".join(sorted(self.parts.clients))
+            raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
+        found = await self.parts.clients[client].find(ref, caller.cwd)
+        if found is None:
+            raise ParentNotFound(
+                f"{client} has no conversation {ref!r} here.", then=await self._offer(caller)
+            )
+        return await self.follow(caller, found)
+
+    async def live(self, caller: Caller) -> Found | None:
+        """The client conversation that the call surely comes from, or None."""
+        call = self.parts.here(caller)
+        for client in self.parts.clients.values():
+            found = await client.locate(call)
+            if found is not None:
+                return found
+        return None
+
+    async def newest(self, caller: Caller, limit: int) -> Sequence[Found]:
+        """The newest conversations of the caller's folder, newest first."""
+        found = [
+            one
+            for client in self.parts.clients.values()
+            for one in await client.newest(caller.cwd, limit)
+        ]
+        return sorted(found, key=lambda one: -one.active)[:limit]
+
+    async def line(self, caller: Caller, client: str, ref: str) -> Sequence[Row]:
+        """All mirrors of a line, the one that follows it now first."""
+        query = Query(
+            origin="mirror", owner=caller.principal, client=client, client_ref=ref, limit=1000
+        )
+        rows = await self.parts.store.rows(query)
+        return sorted(rows, key=lambda row: (-row.header.created_at, row.header.id))
+
+    async def follow(self, caller: Caller, found: Found) -> Parent:
+        """Read what `found` has now and import what is new.
+
+        Raises: UnknownFormat, ParentNotFound."""
+        client = self.parts.clients[found.client]
+        return await self._import(caller, await client.read(found), found.cwd)
+
+    async def _from_file(self, caller: Caller, file: Path) -> Parent:
+        refused: UnknownFormat | None = None
+        for client in self.parts.clients.values():
+            try:
+                return await self._import(caller, await client.read_file(file), None)
+            except UnknownFormat as error:
+                refused = refused or error
+        raise refused or UnknownFormat("No client is configured that could read a file.")
+
+    async def _import(self, caller: Caller, read: Transcript, cwd: str | None) -> Parent:
+        for _ in range(TRIES):
+            try:
+                row = await self._imported(caller, read, read.cwd or cwd)
+                await self._mark_seen(row, read)
+                return Parent(await self.parts.store.row(row.header.id), read)
+            except Moved:
+                continue  # Another process imports the same line; what it added is ours too.
+        raise ParentNotFound("That conversation changes too fast to be read.", then="Try again.")
+
+    async def _imported(self, caller: Caller, read: Transcript, cwd: str | None) -> Row:
+        store = self.parts.store
+        scope = joined(caller.principal, read.client, read.ref)
+        meta = Meta("mirror", caller.principal, "client", cwd, read.client, read.ref)
+        mirrors = await self.line(caller, read.client, read.ref)
+        if not mirrors:
+            once = Once(f"mirror/{scope}", kept="identity")
+            return await self._create(None, meta, read.drafts, once)
+        row = mirrors[0]
+        known = [event for event in await self.parts.sessions.events(row) if _foreign(event)]
+        same = _common(known, read.drafts)
+        if same == len(known):
+            if same < len(read.drafts):
+                await store.append(row.header.id, read.drafts[same:], expect=row.head)
+            return await store.row(row.header.id)
+        if same == len(read.drafts):
+            return row  # The file is behind what we have read before: a write is on its way.
+        kept = _boundary(known[:same])
+        length = known[kept - 1].seq + 1 if kept else 0
+        seed = Seed(row.header.id, length) if length else None
+        once = Once(
+            f"mirror/{scope}/{row.header.id}/{joined(read.drafts[kept].id)}", kept="identity"
+        )
+        return await self._create(seed, meta, read.drafts[kept:], once)
+
+    async def _create(
+        self, seed: Seed | None, meta: Meta, first: Sequence[Draft], once: Once
+    ) -> Row:
+        receipt = await self.parts.agents.adopt(seed, meta, first, once=once)
+        if receipt.again:
+            raise Moved(receipt.session, 0, receipt.head)
+        return await self.parts.store.row(receipt.session)
+
+    async def _mark_seen(self, row: Row, read: Transcript) -> None:
+        """Write `mirror/seen` once for each note of ours that the transcript now shows."""
+        if not read.delivered:
+            return
+        for event in await self.parts.sessions.events(row):
+            note = handback.read(event)
+            if note is None or note.note not in read.delivered:
+                continue
+            seen = MirrorSeen(note.note, read.delivered[note.note])
+            await self.parts.store.append(
+                row.header.id,
+                drafts(self.parts.clock, [seen]),
+                expect=None,
+                once=Once(f"seen/{note.note}", kept="identity"),
+            )
+
+    async def _unnamed(self, caller: Caller) -> ParentNotFound:
+        return ParentNotFound(
+            "It is not clear which conversation to fork.", then=await self._offer(caller)
+        )
+
+    async def _offer(self, caller: Caller) -> str:
+        newest = await self.newest(caller, NEWEST)
+        if not newest:
+            where = f" in {caller.cwd}" if caller.cwd else ""
+            return f"No client conversation was found{where}; name one as CLIENT:ID, or a session."
+        lines = [
+            f"{one.client}:{one.ref}" + (f" ({harmless(one.title)[:60]})" if one.title else "")
+            for one in newest
+        ]
+        return "Name one as `parent`: " + "; ".join(lines) + "."
+
+
+def line_of(row: Row) -> tuple[str, str] | None:
+    """The client line that a mirror follows."""
+    header = row.header
+    if header.origin != "mirror" or header.client is None or header.client_ref is None:
+        return None
+    return header.client, header.client_ref
+
+
+def _foreign(event: Event) -> bool:
+    """Whether an event of a mirror was imported (its id then names the client's record)."""
+    return ":" in event.id
+
+
+def _common(known: Sequence[Event], read: Sequence[Draft]) -> int:
+    same = 0
+    for event, draft in zip(known, read, strict=False):
+        if event.id != draft.id:
+            break
+        same += 1
+    return same
+
+
+def _boundary(known: Sequence[Event]) -> int:
+    """How many of `known` stay when what follows them differs: up to the last turn's end."""
+    for n in range(len(known), 0, -1):
+        if isinstance(known[n - 1].body, TurnEnd):
+            return n
+    return 1 if known and isinstance(known[0].body, RequestHeader) else 0

@@ -1,0 +1,128 @@
+"""converse: one turn in a side session (or a native one), and which session is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sidechat_mcp.core.content import text
+from sidechat_mcp.core.events import Usage
+from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.core.session import Turn
+from sidechat_mcp.errors import InvalidRequest, SessionNotFound
+from sidechat_mcp.harness.agents import Asked
+from sidechat_mcp.harness.loop import Emit
+from sidechat_mcp.ports.client import Found
+from sidechat_mcp.ports.store import Query, Row
+from sidechat_mcp.sidechat.adopt import Adoption
+from sidechat_mcp.sidechat.parts import Parts, keyed
+from sidechat_mcp.sidechat.reports import Answer, Caller, UsageReport
+
+_ADVICE = {
+    "max_tokens": "The answer reached the model's limit; ask it to go on.",
+    "aborted": "The answer was cancelled; ask again when you like.",
+    "interrupted": "The answer was interrupted; ask again.",
+    "error": "Ask again, or see `sidechat doctor`.",
+    "blocked": "The model declined; ask differently.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Converse:
+    parts: Parts
+    adoption: Adoption
+
+    async def __call__(
+        self,
+        caller: Caller,
+        message: str,
+        session: str | None,
+        key: str | None,
+        emit: Emit | None,
+    ) -> Answer:
+        """Raises: InvalidRequest (nothing was said, or no session is meant), SessionNotFound,
+        AnsweringNow, KeyReused."""
+        if not message.strip():
+            raise InvalidRequest("The message is empty.", then="Say what you want to ask.")
+        row, chosen = await self.meant(caller, session)
+        header = row.header
+        if header.origin == "mirror":
+            raise InvalidRequest(
+                f"{header.id} mirrors a conversation of {header.client}; nobody can talk in it.",
+                then="Fork it and talk to the fork.",
+            )
+        once = keyed(caller, "converse", header.id, key, message)
+        turn = await self.parts.agents.turn(header.id, Asked(text(message)), once=once, emit=emit)
+        return _answer(header.id, turn, chosen)
+
+    async def meant(self, caller: Caller, session: str | None) -> tuple[Row, str | None]:
+        """The session a caller means, and its title when we had to choose."""
+        if session is not None:
+            return await self.parts.visible(caller, session), None
+        rows = await self._candidates(caller)
+        if not rows:
+            raise InvalidRequest(
+                "There is no side session to continue here.", then="`fork` a conversation first."
+            )
+        row = max(rows, key=lambda one: one.active)
+        return row, (await self.parts.sessions.own(row)).title
+
+    async def _candidates(self, caller: Caller) -> Sequence[Row]:
+        live = await self.adoption.live(caller)
+        if live is not None:
+            return await self._of_line(caller, live)
+        query = Query(origin="sidechat", owner=caller.principal, limit=1)
+        if caller.principal == "local" and caller.cwd is not None:
+            query = Query(origin="sidechat", owner=caller.principal, cwd=caller.cwd, limit=1)
+        return await self.parts.store.rows(query)
+
+    async def _of_line(self, caller: Caller, live: Found) -> Sequence[Row]:
+        found: list[Row] = []
+        for mirror in await self.adoption.line(caller, live.client, live.ref):
+            query = Query(
+                origin="sidechat", owner=caller.principal, parent=mirror.header.id, limit=1
+            )
+            found.extend(await self.parts.store.rows(query))
+        return found
+
+
+def _answer(session: SessionId, turn: Turn, chosen: str | None) -> Answer:
+    reason = turn.reason or "interrupted"
+    if turn.of != "turn" or turn.number is None:
+        raise SessionNotFound(session)
+    detail = f"{turn.detail} " if turn.detail else ""
+    return Answer(
+        session=session,
+        turn=turn.number,
+        answer=turn.answer,
+        reason=reason,
+        status=turn.verdict,
+        usage=_usage(turn.usage),
+        cache=_cache(turn.usage),
+        chosen=chosen,
+        advice=detail + _ADVICE[reason] if reason in _ADVICE else "",
+    )
+
+
+def _usage(spent: Sequence[Usage]) -> UsageReport | None:
+    if not spent:
+        return None
+    return UsageReport(
+        _sum([one.input for one in spent]),
+        _sum([one.output for one in spent]),
+        _sum([one.cache_read for one in spent]),
+        _sum([one.cache_write for one in spent]),
+    )
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """The sum of what was reported; None when nothing was, for unknown is not zero."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _cache(spent: Sequence[Usage]) -> str:
+    """The first request's cache count: the one that had the whole history to read."""
+    if not spent or spent[0].cache_read is None:
+        return "not reported"
+    return f"hit {spent[0].cache_read}" if spent[0].cache_read else "miss"

@@ -1,0 +1,186 @@
+"""What sessions there are and what was said in them: lists, pages, titles. Writes nothing."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sidechat_mcp.core import handback
+from sidechat_mcp.core.content import plain
+from sidechat_mcp.core.events import (
+    AssistantMessage,
+    ContextMessage,
+    Event,
+    ToolResult,
+    TurnStart,
+    UserMessage,
+)
+from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.core.session import fold
+from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.ports.store import Query, Row
+from sidechat_mcp.sidechat.adopt import Adoption
+from sidechat_mcp.sidechat.parts import Parts, name, uri
+from sidechat_mcp.sidechat.reports import Caller, Listed, Listing, Reading, Said
+
+MOST = 200
+"""The largest page."""
+IDLE = 30 * 24 * 3600 * 1_000_000
+"""Microseconds after which an untouched session is left out of recent lists."""
+KEPT_SUMMARIES = 4096
+_BACK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    title: str
+    turns: int
+    untitled: bool
+
+
+@dataclass(slots=True)
+class Lists:
+    parts: Parts
+    adoption: Adoption
+    _summaries: OrderedDict[tuple[SessionId, int], Summary] = field(
+        default_factory=OrderedDict[tuple[SessionId, int], Summary]
+    )
+
+    async def sessions(
+        self, caller: Caller, parent: str | None, cursor: str | None, limit: int, recent_only: bool
+    ) -> Listing:
+        """Raises: InvalidRequest (cursor or limit), SessionNotFound (parent)."""
+        if not 1 <= limit <= MOST:
+            raise InvalidRequest(f"`limit` is {limit}; it must be from 1 to {MOST}.")
+        before = _place(cursor) if cursor is not None else None
+        rows: list[Row] = []
+        for of in await self._parents(caller, parent):
+            query = Query(
+                origin="sidechat",
+                owner=caller.principal,
+                parent=of,
+                before=before,
+                since=self.parts.clock.now() * 1000 - IDLE if recent_only else None,
+                limit=limit + 1,
+            )
+            rows.extend(await self.parts.store.rows(query))
+        rows.sort(key=lambda row: -row.active)
+        page = rows[:limit]
+        return Listing(
+            [await self._listed(row) for row in page],
+            _cursor(page[-1].active) if len(rows) > limit else None,
+        )
+
+    async def read(self, caller: Caller, session: str, start: int | None, limit: int) -> Reading:
+        """Raises: SessionNotFound, InvalidRequest (limit)."""
+        if not 1 <= limit <= MOST:
+            raise InvalidRequest(f"`limit` is {limit}; it must be from 1 to {MOST}.")
+        row = await self.parts.visible(caller, session)
+        events = await self.parts.sessions.events(row)
+        first = 1 if start is None else start
+        last = first + limit - 1
+        said = [one for number, one in _said(events) if first <= number <= last]
+        more = any(
+            isinstance(event.body, TurnStart) and (event.body.number or 0) > last
+            for event in reversed(events)
+        )
+        return Reading(row.header.id, said, last + 1 if more else None)
+
+    async def complete(self, caller: Caller, value: str) -> Sequence[str]:
+        listing = await self.sessions(caller, None, None, MOST, recent_only=False)
+        wanted = value.strip().casefold()
+        ids = [one.session for one in listing.sessions if one.session.startswith(wanted)]
+        titled = [one.session for one in listing.sessions if wanted in one.title.casefold()]
+        return list(dict.fromkeys([*ids, *titled]))[:100]
+
+    async def title(self, row: Row) -> str:
+        return (await self._summary(row)).title
+
+    async def _parents(self, caller: Caller, parent: str | None) -> Sequence[SessionId | None]:
+        if parent is None:
+            return [None]
+        client, colon, ref = parent.partition(":")
+        if not colon:
+            return [(await self.parts.visible(caller, parent)).header.id]
+        return [row.header.id for row in await self.adoption.line(caller, client, ref)]
+
+    async def _listed(self, row: Row) -> Listed:
+        header = row.header
+        assert header.parent_session is not None
+        summary = await self._summary(row)
+        parent = await self.parts.store.row(header.parent_session)
+        merged = await self.parts.store.onces(handback.prefix(header.id))
+        return Listed(
+            session=header.id,
+            uri=uri(header.id),
+            title=summary.title,
+            parent=header.parent_session,
+            parent_name=name(parent.header),
+            created=header.created_at,
+            active=row.active // 1000,
+            turns=summary.turns,
+            merged=bool(merged),
+        )
+
+    async def _summary(self, row: Row) -> Summary:
+        place = (row.header.id, row.head)
+        kept = self._summaries.get(place)
+        if kept is None:
+            kept = await self._summarised(row)
+            self._summaries[place] = kept
+            if len(self._summaries) > KEPT_SUMMARIES:
+                self._summaries.popitem(last=False)
+        return kept
+
+    async def _summarised(self, row: Row) -> Summary:
+        state = await self.parts.sessions.own(row)
+        turns = len(state.own_turns)
+        if turns:
+            return Summary(state.title, turns, untitled=False)
+        # Nothing said yet: the parent's last words before the fork are its title.
+        start = max(0, row.header.seed_length - _BACK)
+        before = await self.parts.sessions.tail(row, start)
+        return Summary(fold(row.header, before, row.head).title, 0, untitled=True)
+
+
+def _said(events: Sequence[Event]) -> Iterator[tuple[int, Said]]:
+    """What was said, with the number of the turn it stands in (that of the turn before it for
+    what has no number of its own)."""
+    number, own = 0, None
+    for event in events:
+        match event.body:
+            case TurnStart(of=of, number=count):
+                own = count if of == "turn" else None
+                number = count or number
+            case UserMessage(content=content):
+                yield number, Said(own, "user", plain(content))
+            case AssistantMessage(content=content) if plain(content):
+                yield number, Said(own, "assistant", plain(content))
+            case ContextMessage(content=content) if plain(content):
+                yield max(number, 1), Said(own, "context", plain(content))
+            case ToolResult(content=content) if plain(content):
+                yield number, Said(own, "tool", plain(content))
+            case _:
+                pass
+
+
+def _cursor(active: int) -> str:
+    return base64.urlsafe_b64encode(f"s1:{active}".encode()).decode()
+
+
+def _place(cursor: str) -> int:
+    try:
+        version, _, place = base64.urlsafe_b64decode(cursor.encode()).decode().partition(":")
+        if (
+            version == "s1"
+            and place.isascii()
+            and place.isdigit()
+            and _cursor(int(place)) == cursor
+        ):
+            return int(place)
+    except (ValueError, binascii.Error):
+        pass
+    raise InvalidRequest("That cursor is not one of ours.", then="Start again without a cursor.")

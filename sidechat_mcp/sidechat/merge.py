@@ -1,0 +1,221 @@
+"""merge back: one condense turn in the child, then exactly one note in its parent.
+
+Whoever comes second, from whatever process, gets the first one's event back: the receipt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import anyio
+
+from sidechat_mcp.core import handback, redact
+from sidechat_mcp.core.advance import Advance, advance
+from sidechat_mcp.core.content import Content, plain, text
+from sidechat_mcp.core.events import Event, Source
+from sidechat_mcp.core.framing import condense_order, condense_source, shorten_order
+from sidechat_mcp.core.handback import Handback
+from sidechat_mcp.core.session import Session
+from sidechat_mcp.errors import (
+    AnsweringNow,
+    InvalidRequest,
+    NoteTooLong,
+    NothingToMerge,
+    OutsideError,
+    ProviderError,
+)
+from sidechat_mcp.harness.agents import Asked
+from sidechat_mcp.ports.store import Once, Receipt, Row
+from sidechat_mcp.sidechat.deliver import Delivery
+from sidechat_mcp.sidechat.parts import Parts, name
+from sidechat_mcp.sidechat.reports import Caller, Note
+
+SHORTENED = 2
+"""How often, at most, a note that is too long is asked for again in the same turn."""
+PATIENCE = 120.0
+"""Seconds that a merge waits for an answer (or another merge) in the same child to end."""
+POLL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    parts: Parts
+    delivery: Delivery
+
+    async def __call__(self, caller: Caller, child: Row, own_text: str | None, draft: bool) -> Note:
+        """Raises: NothingToMerge, NoteTooLong, AnsweringNow, SessionNotFound, OutsideError."""
+        parent = await self._parent(caller, child)
+        if own_text is not None:
+            own_text = handback.fit(own_text, self.parts.cap)
+        state = await self._state(child)
+        done = None if draft else await self._done(state, own_text)
+        if done is None and own_text is None:
+            state, own_words = await self._drafted(child)
+        else:
+            own_words = own_text or ""
+        if draft:
+            return self._as_draft(child, parent, own_words)
+        if done is None:
+            done = await self._append(child, parent, state, own_words, own_text)
+        return await self._receipt(caller, child, parent, done)
+
+    async def _parent(self, caller: Caller, child: Row) -> Row:
+        if child.header.parent_session is None:
+            raise InvalidRequest(
+                f"{child.header.id} is no side session; it has no parent to merge into."
+            )
+        return await self.parts.visible(caller, child.header.parent_session)
+
+    async def _state(self, child: Row) -> Session:
+        """The child's own state now. Raises: NothingToMerge."""
+        state = await self.parts.sessions.own(await self.parts.sessions.row(child.header.id))
+        if handback.covered(state) is None:
+            raise NothingToMerge(
+                "This side session has no completed turn of its own; there is nothing to bring"
+                " back.",
+                then="`converse` first.",
+            )
+        return state
+
+    async def _done(self, state: Session, own_text: str | None) -> Receipt | None:
+        """The receipt of a merge that covered the same turns, with `again` set."""
+        return await self.parts.store.once(_once(state, own_text).key)
+
+    async def _drafted(self, child: Row) -> tuple[Session, str]:
+        """The child's note and the state it stands for: its last draft while nothing newer was
+        said, else that of a new condense turn. Whoever comes while one is written waits for it."""
+        session = child.header.id
+        with anyio.move_on_after(PATIENCE):
+            while True:
+                state = await self._state(child)
+                kept = handback.draft(state)
+                if kept is not None:
+                    return state, self._fitting(kept)
+                try:
+                    await self._condense(child)
+                except AnsweringNow:
+                    await anyio.sleep(POLL)
+        raise AnsweringNow(session)
+
+    async def _condense(self, child: Row) -> None:
+        """Take the condense turn, unless another caller's is there by the time it is ours.
+
+        Raises: AnsweringNow, ProviderError."""
+        cap = self.parts.cap
+        asked = 0
+
+        def more(answer: str) -> tuple[str, Source] | None:
+            nonlocal asked
+            chars = len(redact.clean(answer))
+            if chars <= cap or asked == SHORTENED:
+                return None
+            asked += 1
+            return shorten_order(cap, chars), condense_source(cap)
+
+        order = Asked(text(condense_order(cap)), "condense", condense_source(cap))
+        turn = await self.parts.agents.turn(child.header.id, order, more=more)
+        if turn.reason != "completed":
+            raise ProviderError(
+                f"The note could not be drafted ({turn.reason}"
+                + (f": {turn.detail})." if turn.detail else ")."),
+                then="Try again, or give the note's text yourself.",
+                retryable=True,
+            )
+
+    def _fitting(self, words: str) -> str:
+        try:
+            return handback.fit(words, self.parts.cap)
+        except NoteTooLong as error:
+            raise NoteTooLong(
+                f"{error.message} The draft is kept: `merge --draft` of a larger cap shows it.",
+                then="Give a shorter note yourself (`note`), or raise SIDECHAT_NOTE_CAP.",
+            ) from None
+
+    async def _append(
+        self, child: Row, parent: Row, state: Session, words: str, own_text: str | None
+    ) -> Receipt:
+        note = self.parts.clock.word()
+        covered = handback.covered(state)
+        assert covered is not None
+
+        async def make(now: Session) -> tuple[Content, Source]:
+            before = await self.parts.store.onces(handback.prefix(child.header.id))
+            last = max(before, key=lambda one: one[1].seq, default=None)
+            earlier = (await self._event(last[1]))[0].note if last is not None else None
+            went_on = await self._advance(parent, child.header.seed_length, now.head)
+            made = Handback(
+                note=note,
+                child=child.header.id,
+                parent=parent.header.id,
+                text=words,
+                fork_seq=child.header.seed_length - 1,
+                covers=covered[:2],
+                turns=covered[2],
+                model=self.parts.about(child.header.agent).model,
+                cap=self.parts.cap,
+                revision=len(before) + 1,
+                carrier="client" if parent.header.origin == "mirror" else "log",
+                supersedes=earlier,
+                advanced_turns=went_on.turns,
+                advanced_files=went_on.files,
+            )
+            return text(handback.wrap(made)), handback.source(made)
+
+        once = _once(state, own_text)
+        return await self.parts.agents.inject(parent.header.id, make, once=once)
+
+    async def _advance(self, parent: Row, since: int, head: int) -> Advance:
+        row = replace(parent, head=head)
+        return advance(await self.parts.sessions.tail(row, since), since)
+
+    async def _event(self, receipt: Receipt) -> tuple[Handback, Event]:
+        """The handback that a merge's append wrote; it is the first one from there on."""
+        start = receipt.seq
+        while True:
+            events = await self.parts.store.read(receipt.session, start, start + 64)
+            if not events:
+                raise OutsideError(f"The note of session {receipt.session!r} is not in its log.")
+            for event in events:
+                found = handback.read(event)
+                if found is not None:
+                    return found, event
+            start += 64
+
+    async def _receipt(self, caller: Caller, child: Row, parent: Row, receipt: Receipt) -> Note:
+        """What a merge answers, read back from the event."""
+        found, event = await self._event(receipt)
+        row = await self.parts.store.row(receipt.session)
+        return Note(
+            note=found.note,
+            session=child.header.id,
+            parent=parent.header.id,
+            parent_name=name(parent.header),
+            text=found.text,
+            chars=len(found.text),
+            cap=found.cap,
+            seq=event.seq,
+            revision=found.revision,
+            delivery=await self.delivery.state(row, found),
+            wrapped=plain(getattr(event.body, "content", ())),
+            again=receipt.again,
+            supersedes=found.supersedes,
+        )
+
+    def _as_draft(self, child: Row, parent: Row, words: str) -> Note:
+        return Note(
+            note="",
+            session=child.header.id,
+            parent=parent.header.id,
+            parent_name=name(parent.header),
+            text=words,
+            chars=len(words),
+            cap=self.parts.cap,
+            seq=None,
+            revision=0,
+            delivery="none",
+        )
+
+
+def _once(state: Session, own_text: str | None) -> Once:
+    covered = handback.covered(state)
+    assert covered is not None
+    return Once(handback.identity(state.header.id, covered[1], own_text), kept="identity")

@@ -1,0 +1,83 @@
+"""What the feature is made from. Handed in whole by `bootstrap`; nothing here chooses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sidechat_mcp.core.events import Header
+from sidechat_mcp.core.ids import SessionId, is_session_id
+from sidechat_mcp.errors import SessionNotFound
+from sidechat_mcp.harness.agents import Agents
+from sidechat_mcp.harness.sessions import Sessions
+from sidechat_mcp.ports.client import Call, Client
+from sidechat_mcp.ports.clock import Clock
+from sidechat_mcp.ports.provider import About
+from sidechat_mcp.ports.store import LogStore, Once, Row
+from sidechat_mcp.sidechat.reports import Caller
+
+URI = "sidechat://sessions/"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """`agent` is the configured agent's name, `about` describes any agent by its name, `here`
+    gives what is known of our own process (environment, ancestors, folder) for a caller."""
+
+    store: LogStore
+    sessions: Sessions
+    agents: Agents
+    clock: Clock
+    clients: Mapping[str, Client]
+    agent: str
+    about: Callable[[str], About]
+    here: Callable[[Caller], Call]
+    cap: int
+
+    async def visible(self, caller: Caller, session: str) -> Row:
+        """A session of the caller's own, of any origin. Somebody else's is as good as none.
+
+        Raises: SessionNotFound."""
+        if not is_session_id(session):
+            raise SessionNotFound(session)
+        row = await self.store.row(SessionId(session))
+        if row.header.owner != caller.principal:
+            raise SessionNotFound(session)
+        return row
+
+    async def side(self, caller: Caller, session: str) -> Row:
+        """One of the caller's side sessions. Raises: SessionNotFound."""
+        row = await self.visible(caller, session)
+        if row.header.origin != "sidechat":
+            raise SessionNotFound(session)
+        return row
+
+
+def uri(session: SessionId) -> str:
+    return URI + session
+
+
+def name(header: Header) -> str:
+    """How people name a session as a parent: `CLIENT:THEIR-ID`, or our id."""
+    if header.client is not None and header.client_ref is not None:
+        return f"{header.client}:{header.client_ref}"
+    return header.id
+
+
+def keyed(
+    caller: Caller, verb: str, target: str, key: str | None, *words: str | None
+) -> Once | None:
+    """The `Once` of a caller's key: scope (principal, verb, target); `words` are the arguments
+    that must be the same when it comes again. None without a key."""
+    given = key or caller.call
+    if given is None:
+        return None
+    return Once(f"key/{joined(caller.principal, verb, target, given)}", joined(*words))
+
+
+def joined(*words: str | None) -> str:
+    """A digest in which no two different lists of words meet."""
+    spelled = json.dumps(words, ensure_ascii=True).encode("ascii")
+    return hashlib.sha256(spelled).hexdigest()[:32]
