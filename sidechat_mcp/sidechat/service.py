@@ -120,6 +120,13 @@ class Sidechat:
         """The newest client conversations of the caller's folder, newest first."""
         return await self._adoption.newest(caller, limit)
 
+    async def meant(self, caller: Caller, session: str | None) -> tuple[SessionId, str]:
+        """The session that `converse` would talk to, and its title.
+
+        Raises: InvalidRequest (none is meant), SessionNotFound."""
+        row, _ = await self._converse.meant(caller, session)
+        return row.header.id, await self._title(row.header.id)
+
     async def read(
         self, caller: Caller, session: str, *, start: int | None = None, limit: int = 20
     ) -> Reading:
