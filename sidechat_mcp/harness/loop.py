@@ -169,7 +169,7 @@ class Loop:
 
     async def _execute(self, use: ToolUse) -> Outcome:
         try:
-            return await self.tools[use.name].run(use.input)
+            return await self.tools[use.name].run(use.input, self.header)
         except Exception as error:
             return _refused(f"{use.name} failed: {error}")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from sidechat_mcp.core.content import Content
+from sidechat_mcp.core.events import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,17 @@ class Tool(Protocol):
     def name(self) -> str: ...
 
     @property
+    def description(self) -> str: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """JSON Schema of the arguments."""
+        ...
+
+    @property
     def read_only(self) -> bool: ...
 
-    async def run(self, input: str) -> Outcome:
-        """Carry out a call with `input` (JSON text)."""
+    async def run(self, input: str, session: Header) -> Outcome:
+        """Carry out a call of `session`'s agent with `input` (JSON text). What the model can put
+        right is an error outcome that says how; nothing is raised for it."""
         ...

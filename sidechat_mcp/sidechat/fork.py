@@ -6,7 +6,7 @@ length. What the report says of the history is computed once per place and kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -159,7 +159,7 @@ class Fork:
         return self._figures[place]
 
 
-def _figures(parent: Header, events: list[Event] | tuple[Event, ...]) -> Figures:
+def _figures(parent: Header, events: Sequence[Event]) -> Figures:
     context = assemble(events, seed_length=len(events), session=parent.id)
     compactions = [event.body for event in events if isinstance(event.body, ContextCompacted)]
     known = context.header.system != RequestHeader().system
