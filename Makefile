@@ -9,7 +9,7 @@ SHIPPED := pyproject.toml README.md LICENSE \
   $(shell find sidechat_mcp -type f ! -path '*/__pycache__/*' 2>/dev/null)
 export PYTHON
 
-.PHONY: help demo test check lint types rooms sizes format parts lock clean
+.PHONY: help demo test check lint types rooms sizes format parts lock changes clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -54,6 +54,9 @@ lock: .venv/dev.ok ## renew the locks: newest versions that fit, hashes, no addr
 
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --no-annotate
+
+changes: .venv/dev.ok ## move the change fragments into the changelog
+	$(BIN)/python .ci/changes.py
 
 clean: ## remove what the other verbs made
 	rm -rf .venv .build .pytest_cache .ruff_cache .hypothesis dist

@@ -37,7 +37,8 @@ def over(path: Path, text: str) -> Iterator[str]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > FUNCTION:
-                    yield f"{path}:{node.lineno}: {node.name} has {length} lines, at most {FUNCTION}"
+                    place = f"{path}:{node.lineno}"
+                    yield f"{place}: {node.name} has {length} lines, at most {FUNCTION}"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -30,9 +30,7 @@ def main() -> int:
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     verb = "install" if "--renew" in sys.argv else "ci"
     lock = ("--omit-lockfile-registry-resolved", "--package-lock-only") if verb == "install" else ()
-    ran = subprocess.run(
-        [link, NPM, verb, *quiet, *lock], cwd=TARGET, env=environment, check=False
-    )
+    ran = subprocess.run([link, NPM, verb, *quiet, *lock], cwd=TARGET, env=environment, check=False)
     if ran.returncode == 0 and verb == "install":
         shutil.copyfile(TARGET / "package-lock.json", HERE / "package-lock.json")
     return ran.returncode

@@ -14,8 +14,10 @@ from tests.architecture import PACKAGE, TOP, modules
 from tests.behaviours import behaviour
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "manager", "base", "data"}
-IMPURE = {"anyio", "asyncio", "datetime", "io", "os", "pathlib", "random", "secrets", "socket"}
-IMPURE |= {"subprocess", "tempfile", "threading", "time", "uuid"}
+IMPURE = frozenset(
+    "anyio asyncio datetime io os pathlib random secrets socket subprocess tempfile threading"
+    " time uuid".split()
+)
 CHOOSERS = ("surfaces/", "bootstrap.py", "__main__.py", "__init__.py")
 
 
