@@ -14,10 +14,9 @@ from tests.architecture import PACKAGE, TOP, modules
 from tests.behaviours import behaviour
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "manager", "base", "data"}
-IMPURE = frozenset(
-    "anyio asyncio datetime io os pathlib random secrets socket subprocess tempfile threading"
-    " time uuid".split()
-)
+CLOCKS = {"datetime", "random", "secrets", "time", "uuid"}
+OUTSIDE = {"io", "os", "pathlib", "socket", "subprocess", "tempfile"}
+IMPURE = CLOCKS | OUTSIDE | {"anyio", "asyncio", "threading"}
 CHOOSERS = ("surfaces/", "bootstrap.py", "__main__.py", "__init__.py")
 
 
