@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 NODE := .build/node/node
 NPM_PARTS := .build/node/node_modules
 SHIPPED := pyproject.toml README.md LICENSE \
@@ -87,6 +87,6 @@ $(NPM_PARTS)/.ok: .ci/node/package-lock.json .ci/node/install.py .venv/dev.ok
 .build/legacy/.ok: .ci/lock/legacy.txt
 	@echo "Setting up the older client in .build/legacy (once) ..."
 	@$(PYTHON) -m venv .build/legacy
-	@.build/legacy/bin/python -m pip --disable-pip-version-check --quiet install \
+	@.build/legacy/bin/python -m pip --disable-pip-version-check --quiet --quiet install \
 	  --require-hashes -r .ci/lock/legacy.txt
 	@touch $@
