@@ -1,0 +1,122 @@
+"""A question and an index → the lines of a reply and its verdict. Deterministic, no waiting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sidechat_mcp.core.events import Verdict
+from sidechat_mcp.providers.quoting import gate, reply
+from sidechat_mcp.providers.quoting.cues import asks, corrects
+from sidechat_mcp.providers.quoting.index import Index, Passage
+from sidechat_mcp.providers.quoting.questions import Question, read
+from sidechat_mcp.providers.quoting.rank import Turn, rank, turn_at, weights
+from sidechat_mcp.providers.quoting.reply import Quote
+
+MOST_TURNS = 3
+FADING = 0.4
+"""A turn with less than that share of the best one's score is not shown."""
+
+_FOLLOW_UP = re.compile(
+    r"^\W*(?:and|but|so|or|also|why|how so|what about|how about|what else|anything else|which one"
+    r"|since when|really|in which)\b|\b(?:it|its|that|this|those|these|they|them|their|there|one"
+    r"|ones|same|other|he|she|him|her|former|latter)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    lines: Sequence[str]
+    verdict: Verdict
+    quotes: Sequence[Quote] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def answer(index: Index, text: str, earlier: Sequence[str] = ()) -> Reply:
+    """The reply to the question `text`; `earlier` are the questions before it, oldest first."""
+    question = read(text)
+    turns = rank(index, question)
+    verdict = gate.verdict(question, turns, weights(index, question))
+    if verdict != "answered":
+        if earlier and _FOLLOW_UP.search(text):
+            question = _with(question, read(earlier[-1]))
+            turns = rank(index, question)
+        if len(turns) < MOST_TURNS or turns[0].coverage < gate.COVERAGE:
+            turns = rank(index, question, question.wider)
+        found = gate.verdict(question, turns, weights(index, question))
+        verdict = "not found" if found == "not found" else "weak"
+    if verdict == "not found":
+        total = max((p.entry.turn or 0 for p in index.passages), default=0)
+        return Reply(reply.not_found(question.surface, total), verdict)
+    shown = _shown(index, question, turns)
+    quotes = _marked([q for turn in shown for q in _quotes(turn)])
+    if verdict == "answered":
+        return Reply(reply.answered(quotes), verdict, quotes)
+    held = {s for turn in shown for s in turn.held}
+    missing = [w for s, w in zip(question.stems, question.surface, strict=False) if s not in held]
+    return Reply(reply.weak(quotes, missing), verdict, quotes)
+
+
+def _with(question: Question, before: Question) -> Question:
+    """A follow-up is about what was asked before it, too."""
+    surface = dict(zip(question.stems, question.surface, strict=False))
+    surface |= {
+        s: w for s, w in zip(before.stems, before.surface, strict=False) if s not in surface
+    }
+    return replace(question, stems=tuple(surface), surface=tuple(surface.values()))
+
+
+def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn]:
+    """The best turns in their order. A turn that takes back what the best one says is shown with
+    it, whatever else is left out."""
+    best = turns[0]
+    kept = [t for t in turns[:MOST_TURNS] if t.score >= FADING * best.score]
+    after = turn_at(index, best.key[0] + 1, question) if best.key[1] == 0 else None
+    if after is not None and after.key not in {t.key for t in kept} and _takes_back(after):
+        kept = [*kept[: MOST_TURNS - 1], after]
+    return sorted(kept, key=lambda t: t.key)
+
+
+def _takes_back(turn: Turn) -> bool:
+    return any(
+        m.passage.entry.speaker == "user" and corrects(m.passage.entry.text[:QUESTION_HEAD])
+        for m in turn.matches
+    )
+
+
+QUESTION_HEAD = 400
+"""A correction stands at the beginning of what a person says."""
+
+
+def _quotes(turn: Turn) -> list[Quote]:
+    """What is quoted of one turn: its passages that hold something of the question. Where that is
+    only the person's own question, the answer to it, too."""
+    spoken = [m for m in turn.matches if m.held]
+    if not spoken or all(asks(m.passage.text) for m in spoken):
+        spoken = list(turn.matches)
+    return [_quote(m.passage) for m in spoken]
+
+
+def _quote(passage: Passage) -> Quote:
+    entry, span = passage.entry, passage.span
+    return Quote(
+        entry.turn,
+        entry.after,
+        entry.speaker,
+        passage.text,
+        bool(entry.text[: span.start].strip()),
+        bool(entry.text[span.stop :].strip()),
+    )
+
+
+def _marked(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes with the latest turn marked, if there are several turns."""
+    keys = [(q.turn, q.after) for q in quotes]
+    if len(set(keys)) < 2:
+        return list(quotes)
+    return [replace(q, latest=key == keys[-1]) for q, key in zip(quotes, keys, strict=True)]

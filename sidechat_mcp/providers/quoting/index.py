@@ -1,0 +1,168 @@
+"""The full-text index of one history: SQLite FTS5 in memory, a row a passage.
+
+An index only ever grows by whole messages, and holds nothing that depends on when it was built,
+so the same history gives the same ranking whether it was built at once or turn by turn."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import apsw
+
+from sidechat_mcp.core.assemble import Message
+from sidechat_mcp.providers.quoting.history import COUNTS, Entry, entries
+from sidechat_mcp.providers.quoting.sentences import Span, passages
+from sidechat_mcp.providers.quoting.words import TOKENIZER, searchable, stem
+
+PASSAGE = 600
+"""Most characters of a passage; a quote is one passage."""
+CANDIDATES = 60
+BATCH = 400
+"""Messages that are indexed between two checkpoints (about 20 ms)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    entry: Entry
+    span: Span
+
+    @property
+    def text(self) -> str:
+        return self.entry.text[self.span.start : self.span.stop]
+
+
+class Index:
+    """Grows message by message; `messages` are the ones it holds. Not for two threads at once."""
+
+    def __init__(self, inherited: int) -> None:
+        self.inherited = inherited
+        self.messages: list[Message] = []
+        self.passages: list[Passage] = []
+        self.of_turn: dict[int, list[int]] = {}
+        self.size = 0
+        self._db = apsw.Connection(":memory:")
+        self._db.execute(
+            "CREATE VIRTUAL TABLE passage USING fts5(words, content='',"
+            f' tokenize="{" ".join(TOKENIZER)}");'
+            "CREATE VIRTUAL TABLE word USING fts5vocab(passage, row)"
+        )
+
+    def grow(self, messages: Sequence[Message]) -> None:
+        """Take in the next messages of the history."""
+        start = len(self.messages)
+        self.messages += messages
+        new = [
+            Passage(entry, span)
+            for entry in entries(self.messages, start, len(self.messages), self.inherited)
+            for span in passages(entry.text, PASSAGE)
+        ]
+        rows = ((len(self.passages) + i, searchable(p.text)) for i, p in enumerate(new))
+        with self._db:
+            self._db.executemany("INSERT INTO passage(rowid, words) VALUES (?, ?)", rows)
+        for passage in new:
+            if passage.entry.turn is not None:
+                self.of_turn.setdefault(passage.entry.turn, []).append(len(self.passages))
+            self.passages.append(passage)
+            self.size += len(passage.text)
+
+    @contextmanager
+    def aside(self, messages: Sequence[Message]) -> Generator[None]:
+        """Hold `messages` too, but only within the block: a side session's own turns, so that
+        all children of a fork point share one index."""
+        before = (len(self.messages), len(self.passages), self.size)
+        self._db.execute("SAVEPOINT aside")
+        try:
+            self.grow(messages)
+            yield
+        finally:
+            self._db.execute("ROLLBACK TO aside; RELEASE aside")
+            for passage in self.passages[before[1] :]:
+                if passage.entry.turn is not None:
+                    self.of_turn[passage.entry.turn].pop()
+            del self.messages[before[0] :], self.passages[before[1] :]
+            self.size = before[2]
+
+    def rarity(self, stems: Sequence[str]) -> dict[str, float]:
+        """How telling each stem is: 0 for one that is everywhere, about 1 for one that occurs
+        once or never."""
+        total = max(len(self.passages), 1)
+        top = math.log(1 + total)
+        found: dict[str, float] = {}
+        for word in stems:
+            seen = self.seen(word)
+            found[word] = math.log(1 + total / max(seen, 1)) / top if total > 1 else 1.0
+        return found
+
+    def seen(self, word: str) -> int:
+        """In how many passages a stem occurs."""
+        row = self._db.execute("SELECT doc FROM word WHERE term = ?", (word,)).fetchone()
+        return int(row[0]) if row is not None else 0
+
+    def search(self, words: Sequence[str], limit: int = CANDIDATES) -> list[tuple[int, float]]:
+        """Passages that hold any of `words`, best first, with a score above 0. Words that are
+        nearly everywhere are left out as long as others are left."""
+        kept = self._telling(words)
+        if not kept:
+            return []
+        match = " OR ".join(f'"{word}"' for word in kept)
+        rows = self._db.execute(
+            "SELECT rowid, rank FROM passage(?) ORDER BY rank, rowid LIMIT ?", (match, limit)
+        )
+        return [
+            (row, -rank * COUNTS.get(self.passages[row].entry.speaker, 1.0) ** 2)
+            for row, rank in rows
+        ]
+
+    def _telling(self, words: Sequence[str]) -> list[str]:
+        unique = list(dict.fromkeys(words))
+        if len(self.passages) < 2000:
+            return unique
+        rare = [w for w in unique if self.seen(stem(w)) * 10 < len(self.passages)]
+        return rare or unique
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class Cache:
+    """Indexes of recent histories, bounded in number and in characters.
+
+    An index is taken out while it is in use and put back afterwards: no lock, and no half-built
+    one is ever found. A history that continues a kept one takes that one over."""
+
+    def __init__(self, most: int = 8, characters: int = 64_000_000) -> None:
+        self._most, self._characters = most, characters
+        self._kept: OrderedDict[int, Index] = OrderedDict()
+        self._next = 0
+
+    def take(self, messages: Sequence[Message], inherited: int) -> Index:
+        """The kept index that holds the longest beginning of `messages`, or an empty one."""
+        best: int | None = None
+        for number, index in self._kept.items():
+            held = len(index.messages)
+            longer = best is None or held > len(self._kept[best].messages)
+            if (
+                longer
+                and index.inherited == inherited
+                and held <= len(messages)
+                and index.messages == list(messages[:held])
+            ):
+                best = number
+        return Index(inherited) if best is None else self._kept.pop(best)
+
+    def put(self, index: Index) -> None:
+        """Keep `index` as the most recent one, and let the oldest go while over the bounds."""
+        self._next += 1
+        self._kept[self._next] = index
+        while len(self._kept) > self._most or (
+            len(self._kept) > 1 and sum(i.size for i in self._kept.values()) > self._characters
+        ):
+            self._kept.popitem(last=False)[1].close()
+
+    def close(self) -> None:
+        while self._kept:
+            self._kept.popitem()[1].close()
