@@ -1,0 +1,48 @@
+"""The command line: for people at a terminal and for scripts in a pipe."""
+
+from __future__ import annotations
+
+from tests.behaviours import Behaviour
+
+BEHAVIOURS = {
+    "cli:commands": Behaviour("contract: command line", "Every command of the page is there."),
+    "cli:fast-help": Behaviour(
+        "issue: command line", "`--help` loads no database, no loop, no protocol."
+    ),
+    "cli:exit-codes": Behaviour(
+        "contract: errors", "0; 2 InvalidRequest; 3 Conflict; 4 OutsideError; 130 interrupted."
+    ),
+    "cli:one-document": Behaviour(
+        "contract: command line", "With --json stdout is one JSON document, also for an error."
+    ),
+    "cli:shapes": Behaviour("contract: tools", "--json has the shapes of the tools' results."),
+    "cli:answers-on-stdout": Behaviour(
+        "issue: command line", "Answers go to stdout; what is said about them goes to stderr."
+    ),
+    "cli:no-traceback": Behaviour(
+        "issue: command line", "An unexpected error is one sentence; SIDECHAT_DEBUG=1 shows more."
+    ),
+    "cli:colours": Behaviour(
+        "issue: command line", "Colours only on a terminal, and never with NO_COLOR."
+    ),
+    "cli:harmless": Behaviour(
+        "issue: command line", "Escapes and bidi overrides from any text never reach the terminal."
+    ),
+    "cli:broken-pipe": Behaviour(
+        "issue: command line", "A reader that leaves early is no error and no complaint."
+    ),
+    "cli:any-locale": Behaviour("issue: command line", "Text survives a C locale."),
+    "cli:names-parent": Behaviour(
+        "contract: command line", "Without a live parent the newest of the folder, after naming it."
+    ),
+    "cli:chat-pipes": Behaviour("issue: command line", "`chat` works in pipes."),
+    "cli:chat-prompt": Behaviour(
+        "demand 25", "The prompt of `chat` shows which session a message goes to."
+    ),
+    "cli:ctrl-c": Behaviour(
+        "law 10", "Ctrl-C stops a running answer, whose turn is closed; the talk goes on."
+    ),
+    "cli:note-shown-first": Behaviour(
+        "law 9", "`/merge` at a terminal shows the note and takes back what was shown."
+    ),
+}

@@ -1,0 +1,346 @@
+"""What each command says, to people and to programs, word for word."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.ports.client import Found
+from sidechat_mcp.sidechat.reports import Listing
+from tests.behaviours import behaviour
+from tests.cli.acting import ANSWERED, FORKED, NOTE, SPENT, Actor, command
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+REPORT = """\
+Answers are quotes.
+Forked: sidechat://sessions/child
+  from      claude-code:one, after turn 12 (event 143)
+  inherits  12 turns, 144 events, about 3,214 tokens (code points / 4)
+  cut       1 turn not completed (3 events)
+  repaired  2 open calls got a result that says the outcome is unknown
+  compacted 4 turns known only as a summary
+  skipped   1 broken line
+  answers   quoting · reads this log only · costs nothing
+  head      identical (sha256 abababababab…)
+  prefix    sha256 cdcdcdcdcdcd…
+"""
+NEXT = "Next: sidechat chat child, or sidechat ask TEXT, then sidechat merge.\n"
+
+
+@behaviour("cli:answers-on-stdout")
+def test_a_fork_report() -> None:
+    done = command("fork", "claude-code:one")
+    assert (done.status, done.out, done.err) == (0, REPORT, NEXT)
+
+
+def test_a_fork_report_says_only_what_there_is_to_say() -> None:
+    bare = replace(
+        FORKED,
+        cut_turns=0,
+        cut_events=0,
+        repaired=0,
+        compacted=None,
+        skipped={},
+        notice="",
+        head="substituted",
+        head_digest=None,
+        again=True,
+    )
+    assert (
+        command("fork", actor=Actor([bare])).out
+        == """\
+Forked already: sidechat://sessions/child
+  from      claude-code:one, after turn 12 (event 143)
+  inherits  12 turns, 144 events, about 3,214 tokens (code points / 4)
+  answers   quoting · reads this log only · costs nothing
+  head      substituted
+  prefix    sha256 cdcdcdcdcdcd…
+"""
+    )
+
+
+def test_a_fork_with_a_question_shows_the_report_and_then_the_answer() -> None:
+    actor = Actor(pieces=["Because ", "readers "])
+    done = command("fork", "--file", "talk.jsonl", "-q", "Why WAL?", actor=actor)
+    assert done.out == REPORT + "\nBecause readers never wait.\n"
+    assert done.err == "— turn 13 · answered\n" + NEXT
+    assert actor.calls == [
+        ("fork", None, Path("talk.jsonl")),
+        ("converse", "child", "Why WAL?"),
+    ]
+
+
+@behaviour("cli:names-parent")
+def test_without_a_live_parent_the_newest_of_the_folder_is_taken_and_named() -> None:
+    newest = Found("claude-code", "new", Path("new.jsonl"), 1_700_000_000_000, title="Why WAL?")
+    actor = Actor([ParentNotFound("None is live."), FORKED], found=[newest])
+    done = command("fork", actor=actor)
+    named = "Taking the newest conversation of this folder, claude-code:new “Why WAL?”, of"
+    assert done.err == f"{named} 2023-11-14 22:13.\n{NEXT}"
+    assert actor.calls == [("fork", None, None), ("fork", "claude-code:new", None)]
+
+
+@behaviour("cli:names-parent")
+def test_a_parent_that_was_named_is_never_replaced_by_another() -> None:
+    newest = Found("claude-code", "new", Path("new.jsonl"), 0)
+    for argv in (["fork", "claude-code:old"], ["fork", "--file", "old.jsonl"]):
+        actor = Actor([ParentNotFound("It is gone."), FORKED], found=[newest])
+        done = command(*argv, actor=actor)
+        assert (done.status, done.out, done.err) == (2, "", "It is gone.\n")
+        assert len(actor.calls) == 1
+
+
+def test_a_folder_without_conversations_gets_the_refusal_that_says_what_to_do() -> None:
+    done = command("fork", actor=Actor([ParentNotFound("None is live.", then="Name one.")]))
+    assert (done.status, done.err) == (2, "None is live. Name one.\n")
+
+
+@behaviour("cli:answers-on-stdout")
+def test_an_answer_stands_alone_and_where_it_went_is_said_before_it() -> None:
+    actor = Actor(answer=replace(ANSWERED, status=None, usage=SPENT, cache="hit 1100"))
+    done = command("ask", "why?", actor=actor)
+    assert done.out == "Because readers never wait.\n"
+    assert (
+        done.err
+        == """\
+In “Why WAL?” (child):
+— turn 13 · 1,200 in, 34 out · cache hit 1100
+"""
+    )
+
+
+@behaviour("cli:answers-on-stdout")
+def test_a_note_stands_alone_and_its_receipt_beside_it() -> None:
+    done = command("merge", actor=Actor(note=replace(NOTE, supersedes="n0", chosen="Why WAL?")))
+    assert done.out == "WAL: readers never wait.\n"
+    assert (
+        done.err
+        == """\
+In “Why WAL?” (child):
+Merged into claude-code:one.
+  note      n1 · revision 1 · 24 of 2,000 characters
+  place     event 150 of parent
+  delivery  pending
+  replaces  n0
+"""
+    )
+    again = command("merge", actor=Actor(note=replace(NOTE, again=True)))
+    assert again.err.startswith("Merged before into claude-code:one.\n")
+
+
+def test_a_draft_is_called_one() -> None:
+    actor = Actor()
+    done = command("merge", "-s", "child", "--draft", actor=actor)
+    assert done.out == "WAL: readers never wait.\n"
+    assert (
+        done.err
+        == """\
+— draft for claude-code:one · 24 of 2,000 characters
+Take it back as it stands: sidechat merge -s child; or your own words: --note TEXT.
+"""
+    )
+    command("merge", "--note", "-", actor=actor, said="My own words.\n")
+    assert actor.calls == [("merge", "child", None, True), ("merge", None, "My own words.", False)]
+
+
+def test_a_list_of_side_sessions() -> None:
+    listing = Actor().listing
+    done = command("sessions", actor=Actor(listing=replace(listing, next="c2")))
+    assert (
+        done.out
+        == """\
+child  Why WAL?
+  2023-11-14 22:14 · 2 turns · merged · from claude-code:one
+"""
+    )
+    assert done.err == "More: sidechat sessions --cursor c2\n"
+    empty = command("sessions", actor=Actor(listing=Listing((), None)))
+    assert (empty.out, empty.err) == ("No side sessions yet. `sidechat fork` makes one.\n", "")
+
+
+def test_a_list_asks_for_what_was_asked() -> None:
+    actor = Actor()
+    command(
+        "sessions", "--parent", "claude-code:one", "--cursor", "c2", "--limit", "5", actor=actor
+    )
+    asked = {"parent": "claude-code:one", "cursor": "c2", "limit": 5}
+    assert actor.calls == [("sessions", asked)]
+
+
+def test_a_side_session_is_shown_as_its_page_and_any_other_as_what_was_said() -> None:
+    assert command("show", "child").out == "# Why WAL?\n"
+    assert (
+        command("show", "parent").out
+        == """\
+turn 1 · user
+Question 1
+
+turn 2 · user
+Question 2
+"""
+    )
+    assert command("show", "gone").status == 2
+
+
+def test_what_is_forgotten_is_said() -> None:
+    assert command("forget", "child").out == "Forgot child.\n"
+
+
+def test_a_verified_log() -> None:
+    assert (
+        command("replay", "--verify").out
+        == """\
+3 requests of 1 session rebuilt
+replay: verified
+"""
+    )
+
+
+@behaviour("cli:one-document", "cli:shapes")
+@pytest.mark.parametrize(
+    ("argv", "document"),
+    [
+        (
+            ["ask", "w"],
+            {
+                "session": "child",
+                "turn": 13,
+                "answer": "Because readers never wait.",
+                "reason": "completed",
+                "status": "answered",
+                "usage": None,
+                "cache": "not reported",
+            },
+        ),
+        (
+            ["merge"],
+            {
+                "note": "n1",
+                "session": "child",
+                "parent": "parent",
+                "text": "WAL: readers never wait.",
+                "chars": 24,
+                "cap": 2000,
+                "seq": 150,
+                "revision": 1,
+                "delivery": "pending",
+            },
+        ),
+        (
+            ["merge", "--draft"],
+            {
+                "note": "",
+                "session": "child",
+                "parent": "parent",
+                "text": "WAL: readers never wait.",
+                "chars": 24,
+                "cap": 2000,
+                "seq": None,
+                "revision": 0,
+                "delivery": "none",
+            },
+        ),
+        (
+            ["show", "child"],
+            {
+                "session": "child",
+                "turns": [
+                    {"turn": 1, "role": "user", "text": "Question 1"},
+                    {"turn": 2, "role": "user", "text": "Question 2"},
+                ],
+                "next": None,
+            },
+        ),
+        (["forget", "child"], {"session": "child", "forgotten": True}),
+        (
+            ["replay", "--verify"],
+            {
+                "verdict": "verified",
+                "sessions": [
+                    {
+                        "session": "child",
+                        "requests": 3,
+                        "verdict": "verified",
+                        "why": "",
+                        "seq": None,
+                    }
+                ],
+            },
+        ),
+        (
+            ["sessions"],
+            {
+                "sessions": [
+                    {
+                        "session": "child",
+                        "uri": "sidechat://sessions/child",
+                        "title": "Why WAL?",
+                        "parent": "parent",
+                        "created": 1_700_000_000_000,
+                        "active": 1_700_000_060_000,
+                        "turns": 2,
+                        "merged": True,
+                    }
+                ],
+                "next": None,
+            },
+        ),
+    ],
+)
+def test_documents(argv: list[str], document: dict[str, object]) -> None:
+    done = command(*argv, "--json")
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out) == document
+
+
+@behaviour("cli:shapes")
+def test_the_document_of_a_fork() -> None:
+    done = command(
+        "fork", "-q", "Why WAL?", "--json", actor=Actor(answer=replace(ANSWERED, usage=SPENT))
+    )
+    document = json.loads(done.out)
+    first = document.pop("first")
+    assert (done.status, done.err) == (0, "")
+    assert first["usage"] == {"input": 1200, "output": 34, "cache_read": 1100, "cache_write": None}
+    assert document == {
+        "session": "child",
+        "uri": "sidechat://sessions/child",
+        "parent": "parent",
+        "fork_seq": 143,
+        "seed_length": 144,
+        "turns": 12,
+        "tokens": {"estimate": 3214, "method": "code points / 4"},
+        "cut": {"turns": 1, "events": 3},
+        "repaired": {"calls": 2},
+        "compacted": {"turns": 4},
+        "agent": {
+            "name": "quoting",
+            "model": None,
+            "pays": "costs nothing",
+            "rights": "reads this log only",
+        },
+        "head": "identical",
+        "head_digest": "ab" * 32,
+        "prefix_digest": "cd" * 32,
+    }
+
+
+def test_on_a_terminal_a_document_is_indented() -> None:
+    assert command("forget", "child", "--json", screen=True).out == (
+        '{\n  "session": "child",\n  "forgotten": true\n}\n'
+    )
