@@ -6,7 +6,7 @@ on; a fact (an answer, a result, an end) is appended whatever happened meanwhile
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
@@ -36,7 +36,7 @@ from sidechat_mcp.harness.sessions import Sessions, drafts, place
 from sidechat_mcp.ports.clock import Clock
 from sidechat_mcp.ports.provider import Provider
 from sidechat_mcp.ports.store import LogStore, Once, Receipt
-from sidechat_mcp.ports.tool import Tool
+from sidechat_mcp.ports.tool import Toolbox
 from sidechat_mcp.seams import AssembleSeam, Head, Seams
 
 Make = Callable[[Session], Awaitable[tuple[Content, Source]]]
@@ -80,7 +80,7 @@ class Agents:
     sessions: Sessions
     clock: Clock
     provider: Callable[[str], Provider]
-    tools: Mapping[str, Tool] = field(default_factory=dict[str, Tool])
+    tools: Toolbox
     seams: Seams = field(default_factory=Seams)
     leaving: bool = False
     """Set when the process is about to end: a turn cut by it is `interrupted`, not `aborted`."""

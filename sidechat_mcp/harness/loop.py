@@ -5,7 +5,7 @@ appended together, and only when the log moved meanwhile are facts and decision 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from sidechat_mcp.core import digest
@@ -28,7 +28,7 @@ from sidechat_mcp.harness.sessions import Sessions, drafts, place
 from sidechat_mcp.ports.clock import Clock
 from sidechat_mcp.ports.provider import Provider
 from sidechat_mcp.ports.store import LogStore, Once, Receipt
-from sidechat_mcp.ports.tool import Outcome, Tool
+from sidechat_mcp.ports.tool import Outcome, Toolbox
 from sidechat_mcp.seams import Attempt, GateSeam, Seams
 
 Emit = Callable[[str], Awaitable[None]]
@@ -50,7 +50,7 @@ class Loop:
     sessions: Sessions
     clock: Clock
     provider: Provider
-    tools: Mapping[str, Tool]
+    tools: Toolbox
     seams: Seams
     header: Header
     turn: TurnId
@@ -152,7 +152,9 @@ class Loop:
         """None when the call may be carried out, else what stands in for it."""
 
         async def end(_: Attempt) -> Outcome | None:
-            return None if call.name in self.tools else _refused(f"There is no tool {call.name!r}.")
+            if await self.tools.find(call.name, self.header) is not None:
+                return None
+            return _refused(f"There is no tool {call.name!r} here.")
 
         chain = end
         for seam in reversed(self.seams.pre_execute):
@@ -169,7 +171,10 @@ class Loop:
 
     async def _execute(self, use: ToolUse) -> Outcome:
         try:
-            return await self.tools[use.name].run(use.input, self.header)
+            tool = await self.tools.find(use.name, self.header)
+            if tool is None:
+                return _refused(f"There is no tool {use.name!r} here.")
+            return await tool.run(use.input, self.header)
         except Exception as error:
             return _refused(f"{use.name} failed: {error}")
 

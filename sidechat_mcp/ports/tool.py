@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,4 +36,16 @@ class Tool(Protocol):
     async def run(self, input: str, session: Header) -> Outcome:
         """Carry out a call of `session`'s agent with `input` (JSON text). What the model can put
         right is an error outcome that says how; nothing is raised for it."""
+        ...
+
+
+class Toolbox(Protocol):
+    """The tools there are. Which of them a session's model is told of stands in its header."""
+
+    async def find(self, name: str, session: Header) -> Tool | None:
+        """The tool that `session`'s agent means by `name`."""
+        ...
+
+    async def offered(self) -> Sequence[Tool]:
+        """The tools that a new native session's header lists, in their order."""
         ...

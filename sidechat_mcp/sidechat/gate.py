@@ -1,18 +1,16 @@
 """Read-only, enforced: which calls a side session's agent may have carried out.
 
-Denied by default. The verdict rests on the stored header and on the tool object registered
-under the name, never on what the model or the history says; an error anywhere is a deny."""
+Denied by default. The verdict rests on the stored header and on the tool object that the name
+stands for, never on what the model or the history says; an error anywhere is a deny."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sidechat_mcp.core.content import text
-from sidechat_mcp.ports.tool import Outcome, Tool
+from sidechat_mcp.ports.tool import Outcome, Toolbox
 from sidechat_mcp.seams import Attempt, Gate
 
 
-def read_only(tools: Mapping[str, Tool], allowed: frozenset[str]) -> Gate:
+def read_only(tools: Toolbox, allowed: frozenset[str]) -> Gate:
     """A gate for sessions of `origin: sidechat`: only tools that are on the allow-list and
     declare themselves read-only pass. Other sessions' calls are not its business."""
 
@@ -20,8 +18,8 @@ def read_only(tools: Mapping[str, Tool], allowed: frozenset[str]) -> Gate:
         if attempt.session.origin != "sidechat":
             return None
         name = attempt.call.name
-        tool = tools.get(name)
-        if name in allowed and tool is not None and tool.read_only:
+        tool = await tools.find(name, attempt.session) if name in allowed else None
+        if tool is not None and tool.read_only:
             return None
         return Outcome(
             text(

@@ -1,0 +1,155 @@
+"""The only module that chooses. Everything else is handed what it needs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sidechat_mcp.clients.claude_code.client import ClaudeCode
+from sidechat_mcp.config import Config
+from sidechat_mcp.core.ids import word
+from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.harness.agents import Agents
+from sidechat_mcp.harness.sessions import Sessions
+from sidechat_mcp.ports.client import Call, Client
+from sidechat_mcp.ports.provider import About, Provider
+from sidechat_mcp.ports.store import LogStore
+from sidechat_mcp.ports.tool import Toolbox
+from sidechat_mcp.providers.quoting.provider import Quoting
+from sidechat_mcp.seams import Seams
+from sidechat_mcp.sidechat.gate import read_only
+from sidechat_mcp.sidechat.parts import Parts
+from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.sidechat.service import Sidechat
+from sidechat_mcp.stores.sqlite.store import open_sqlite
+from sidechat_mcp.tools.box import Box
+from sidechat_mcp.tools.workspace import WORKSPACE
+
+ANCESTORS = 5
+"""How many processes above us may be the client that started us (CONTRACT)."""
+
+
+ALLOWED = frozenset(tool.name for tool in WORKSPACE)
+"""The tools that a side session's agent may use, if they declare themselves read-only."""
+
+
+class SystemClock:
+    """The machine's own time and randomness."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def word(self) -> str:
+        return word(secrets.token_bytes(16))
+
+
+@asynccontextmanager
+async def open_sidechat(
+    config: Config, *, environ: Mapping[str, str] | None = None
+) -> AsyncGenerator[Sidechat]:
+    """The feature over the configured store, closed when the context ends.
+
+    Raises: StoreError, NewerSchema, InvalidRequest (a setting)."""
+    store = await open_store(config)
+    try:
+        yield assemble_parts(config, store, dict(os.environ if environ is None else environ))
+    finally:
+        await store.close()
+
+
+async def open_store(config: Config) -> LogStore:
+    """Raises: StoreError, InvalidRequest."""
+    if "://" in config.store:
+        raise InvalidRequest(
+            f"The store {config.store.partition('://')[0]}:// is not supported by this version.",
+            then="Set SIDECHAT_STORE to a file's path, or leave it unset.",
+        )
+    return await open_sqlite(config.log)
+
+
+def assemble_parts(
+    config: Config,
+    store: LogStore,
+    environ: Mapping[str, str],
+    *,
+    provider: Callable[[str], Provider] | None = None,
+    clients: Mapping[str, Client] | None = None,
+    tools: Toolbox | None = None,
+) -> Sidechat:
+    """Put the feature together; tests hand in parts of their own."""
+    clock = SystemClock()
+    giving = provider or providers()
+    giving(_known(config.agent))
+    box = tools or Box()
+    seams = Seams(gate=read_only(box, ALLOWED))
+    sessions = Sessions(store)
+    agents = Agents(store, sessions, clock, giving, box, seams)
+
+    def about(agent: str) -> About:
+        return giving(agent).about
+
+    def here(caller: Caller) -> Call:
+        return Call(caller.meta, environ, ancestors(), caller.cwd or os.getcwd())
+
+    parts = Parts(
+        store,
+        sessions,
+        agents,
+        clock,
+        clients if clients is not None else known_clients(environ),
+        config.agent,
+        about,
+        here,
+        config.note_cap,
+    )
+    return Sidechat(parts)
+
+
+def providers() -> Callable[[str], Provider]:
+    """What answers under an agent's name; each is made once, when first needed."""
+    made: dict[str, Provider] = {}
+
+    def giving(agent: str) -> Provider:
+        if agent not in made:
+            if agent != "quoting":
+                raise InvalidRequest(
+                    f"This version has no agent {agent!r}.",
+                    then="Set SIDECHAT_AGENT to `auto` or `quoting`.",
+                )
+            made[agent] = Quoting()
+        return made[agent]
+
+    return giving
+
+
+def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
+    """Every client whose conversations can be read, by name."""
+    client = ClaudeCode(environ)
+    return {client.name: client}
+
+
+def ancestors() -> list[int]:
+    """The pids above this process, nearest first; those that cannot be seen end the list."""
+    found = [os.getppid()]
+    while len(found) < ANCESTORS and found[-1] > 1:
+        parent = _parent(found[-1])
+        if parent is None:
+            break
+        found.append(parent)
+    return found
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        return int(status.rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _known(agent: str) -> str:
+    return "quoting" if agent == "auto" else agent
