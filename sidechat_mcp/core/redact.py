@@ -10,15 +10,17 @@ import re
 from sidechat_mcp.core.credentials import FAMILIES
 
 _ESCAPE = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: moves, colours, clearing
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …
+    # CSI: moves, colours, clearing.
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    # OSC, DCS and their like, with what they carry.
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]?"
 )
 _NEWLINE = re.compile(r"\r\n?|[\v\f\x85]")
 # Controls, joiners of words that show nothing, bidi marks and overrides, hangul fillers,
 # interlinear annotation: nothing of these is ever seen, all of it is read by a model.
 _HIDDEN = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
     r"\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     r"\U0001d173-\U0001d17a]"
 )
@@ -30,17 +32,21 @@ _FLAGS = {
     for region in ("gbeng", "gbsct", "gbwls")
 }
 _FLAG_LENGTH = 7
+_PASSES = 8
 _STYLES = {"\ufe0e", "\ufe0f"}
 _KEYCAPS = set("0123456789#*©®")
 
 
 def secrets(text: str) -> str:
     """`text` with every piece that looks like a credential replaced by `[redacted: KIND]`."""
-    before = None
-    while before != text:
-        before = text
+    # Taking one out can lay bare the next, where two stood side by side; not for ever, though.
+    for _ in range(_PASSES):
+        before, lowered = text, text.lower()
         for family in FAMILIES:
-            text = family.redact(text)
+            if any(cue in lowered for cue in family.cues):
+                text = family.redact(text)
+        if text == before:
+            break
     return text
 
 
