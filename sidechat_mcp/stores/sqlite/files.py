@@ -1,0 +1,114 @@
+"""The files beside a database and who may read them: 0600 and 0700 under any umask."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidechat_mcp.errors import StoreError
+
+PRIVATE = 0o600
+PRIVATE_FOLDER = 0o700
+
+_NETWORK = {
+    *("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "fuse", "afs", "ceph"),
+    *("glusterfs", "lustre", "ncpfs", "vboxsf", "prl_fs", "drvfs", "lxfs", "wslfs"),
+}
+"""Where shared memory or locks do not hold between processes, as `/proc/mounts` spells them."""
+_MOUNTS = Path("/proc/mounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where things lie. Everything stands in the database's own folder."""
+
+    database: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.database.parent / "lock"
+
+    @property
+    def turns(self) -> Path:
+        return self.database.parent / "turns"
+
+    def backup(self, version: int) -> Path:
+        """The copy made before leaving schema `version`."""
+        return self.database.with_name(f"{self.database.name}.v{version}.backup")
+
+    def make(self) -> None:
+        """Make the folders and an empty database where there is none, and tighten the modes of
+        what is there. A folder that was there before us stays as it is."""
+        _folder(self.database.parent)
+        _folder(self.turns)
+        self.turns.chmod(PRIVATE_FOLDER)
+        os.close(private(self.lock))
+        if not self.database.exists():
+            os.close(private(self.database))
+            _sync_folder(self.database.parent)
+        for end in ("", "-wal", "-shm"):
+            _tighten(self.database.with_name(self.database.name + end))
+
+
+def private(path: Path) -> int:
+    """A descriptor of a file that only its owner can read, made if it is not there."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE)
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != PRIVATE:
+        os.fchmod(descriptor, PRIVATE)
+    return descriptor
+
+
+def network(path: Path, mounts: str) -> str | None:
+    """The kind of network (or user space) file system that `path` lies on, by the text of
+    `/proc/mounts`; None for a local one."""
+    best, kind = "", ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = fields[1].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+        inside = path == Path(point) or Path(point) in path.parents
+        if inside and len(point) >= len(best):
+            best, kind = point, fields[2]
+    remote = kind in _NETWORK or kind.startswith("fuse.")
+    return kind if remote else None
+
+
+def refuse_network(database: Path) -> None:
+    """Raises StoreError where SQLite's write-ahead log would lose what it acknowledged."""
+    try:
+        mounts = _MOUNTS.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return
+    if kind := network(Path(os.path.realpath(database)), mounts):
+        raise StoreError(
+            f"The database {database} lies on a network file system ({kind}), where SQLite's"
+            " write-ahead log is not safe.",
+            then="Set SIDECHAT_STORE to a path on a local disk, or to a PostgreSQL address"
+            " (postgresql://…).",
+        )
+
+
+def _folder(path: Path) -> None:
+    if not path.is_dir():
+        _folder(path.parent)
+        path.mkdir(exist_ok=True)
+        path.chmod(PRIVATE_FOLDER)
+
+
+def _tighten(path: Path) -> None:
+    try:
+        if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
+            path.chmod(PRIVATE)
+    except FileNotFoundError:
+        pass
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,61 @@
+"""Lists of sessions, newest write first. Each question names the index that answers it: without
+statistics SQLite cannot know that one parent has few children and one owner many sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sidechat_mcp.core.events import Origin
+from sidechat_mcp.ports.store import Query, Row
+from sidechat_mcp.stores.sqlite.connection import Connection
+from sidechat_mcp.stores.sqlite.reads import as_row
+from sidechat_mcp.stores.sqlite.schema import ORIGINS
+from sidechat_mcp.stores.sqlite.text import stored
+
+_WORD = "(SELECT id FROM word WHERE text = ?)"
+
+
+def rows(connection: Connection, query: Query) -> Sequence[Row]:
+    """Raises: DamagedLog."""
+    if _index(query) != "by_owner" or query.origin is not None:
+        return [as_row(row) for row in _some(connection, query, query.origin)]
+    # The index is by owner and origin: the newest of each, merged.
+    found = [row for origin in _origins() for row in _some(connection, query, origin)]
+    found.sort(key=lambda row: row[-1], reverse=True)
+    return [as_row(row) for row in found[: max(query.limit, 0)]]
+
+
+def _origins() -> Sequence[Origin]:
+    return ("native", "mirror", "sidechat")
+
+
+def _index(query: Query) -> str:
+    if query.client_ref is not None:
+        return "by_client_ref"
+    if query.parent is not None:
+        return "by_parent"
+    return "by_owner" if query.owner is not None else "by_active"
+
+
+def _some(connection: Connection, query: Query, origin: Origin | None) -> Sequence[Any]:
+    terms: list[tuple[str, str | bytes | int | None]] = [
+        ("client_ref = ?", None if query.client_ref is None else stored(query.client_ref)),
+        (
+            "parent = (SELECT id FROM session WHERE uid = ?)",
+            None if query.parent is None else stored(query.parent),
+        ),
+        (f"owner = {_WORD}", None if query.owner is None else stored(query.owner)),
+        ("origin = ?", None if origin is None else ORIGINS.index(origin)),
+        (f"cwd = {_WORD}", None if query.cwd is None else stored(query.cwd)),
+        (f"client = {_WORD}", None if query.client is None else stored(query.client)),
+        ("active < ?", query.before),
+        ("active >= ?", query.since),
+    ]
+    asked = [(term, value) for term, value in terms if value is not None]
+    where = " AND ".join(term for term, _ in asked) or "true"
+    return connection.execute(
+        f"SELECT uid, header, sum, head, active FROM session INDEXED BY {_index(query)}"
+        f" WHERE {where} ORDER BY active DESC LIMIT ?",
+        (*(value for _, value in asked), max(query.limit, 0)),
+    ).fetchall()

@@ -1,0 +1,177 @@
+"""The questions. Events never change and ancestors outlive their children, so a log may be read
+in several steps without a transaction around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sidechat_mcp.core import codec
+from sidechat_mcp.core.events import Event, Header
+from sidechat_mcp.core.ids import EventId, SessionId, is_session_id
+from sidechat_mcp.errors import DamagedLog, SessionNotFound
+from sidechat_mcp.ports.store import Receipt, Row
+from sidechat_mcp.stores.sqlite.connection import Connection
+from sidechat_mcp.stores.sqlite.schema import KEPT, PLACES, event_id
+from sidechat_mcp.stores.sqlite.text import after, key, restored
+from sidechat_mcp.stores.sqlite.writes import KEPT_FOR
+
+_LINE = """WITH RECURSIVE line (id, uid, parent, lo, hi) AS (
+    SELECT id, uid, parent, seed, head FROM session WHERE uid = ?1
+    UNION ALL
+    SELECT up.id, up.uid, up.parent, up.seed, min(line.lo, line.hi)
+      FROM line JOIN session AS up ON up.id = line.parent WHERE min(line.lo, line.hi) > ?2)
+  SELECT id, uid, lo, hi FROM line"""
+_EVENTS = "SELECT id, at, eid, body, sum FROM event WHERE id >= ? AND id < ? ORDER BY id"
+_ROW = "SELECT uid, header, sum, head, active FROM session WHERE uid = ?"
+_ONCE = """SELECT once.key, session.uid, once.seq, session.head, once.kept, once.at
+  FROM once JOIN session ON session.id = once.session"""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Places `[start, stop)` that the session in row `row` owns; its own begin at `first`."""
+
+    row: int
+    session: SessionId
+    first: int
+    start: int
+    stop: int
+
+
+def pieces(
+    connection: Connection, session: SessionId, start: int, stop: int | None
+) -> Sequence[Piece]:
+    """Who owns `[start, stop)` of a log, oldest first, without empty pieces.
+
+    Raises: SessionNotFound, DamagedLog (an ancestor is missing)."""
+    if not is_session_id(session):
+        raise SessionNotFound(session)
+    line: list[tuple[int, SessionId, int, int]] = list(
+        connection.execute(_LINE, (session, max(start, 0)))
+    )
+    if not line:
+        raise SessionNotFound(session)
+    *_, (_, oldest, first, top) = line
+    if min(first, top) > max(start, 0):
+        raise DamagedLog(oldest, first - 1, "the session it was forked from is missing")
+    low, high = max(start, 0), line[0][3] if stop is None else stop
+    found = [
+        Piece(row, uid, first, max(first, low), min(last, high)) for row, uid, first, last in line
+    ]
+    return [piece for piece in reversed(found) if piece.stop > piece.start]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Events that stand one behind the other, and the bytes their bodies take in the file."""
+
+    events: list[Event]
+    size: int
+
+
+def stretch(connection: Connection, piece: Piece, *, verify: bool = False) -> Stretch:
+    """Raises: DamagedLog."""
+    found: list[Event] = []
+    size = 0
+    owner, due = piece.session, event_id(piece.row, piece.start)
+    for id, at, eid, body, sum in connection.execute(
+        _EVENTS, (due, event_id(piece.row, piece.stop))
+    ):
+        if id != due:
+            raise DamagedLog(owner, due % PLACES, "it is missing")
+        due += 1
+        size += len(body)
+        seq = id % PLACES
+        name = restored(eid)
+        if verify and codec.checksum(seq, name, at, body) != sum:
+            raise DamagedLog(owner, seq, "it differs from its checksum")
+        try:
+            found.append(Event(owner, seq, EventId(name), at, codec.load(body)))
+        except ValueError as error:
+            raise DamagedLog(owner, seq, f"it cannot be read ({error})") from error
+    if due != event_id(piece.row, piece.stop):
+        raise DamagedLog(owner, due % PLACES, "it is missing")
+    return Stretch(found, size)
+
+
+def verify_headers(connection: Connection, found: Sequence[Piece]) -> None:
+    """Raises: DamagedLog when a header, or the address beside it, is not what was written."""
+    for piece in found:
+        written = row(connection, piece.session).header
+        parent: Any = connection.execute(
+            "SELECT up.uid FROM session JOIN session AS up ON up.id = session.parent"
+            " WHERE session.uid = ?",
+            (piece.session,),
+        ).get
+        if (written.parent_session, written.seed_length) != (parent, piece.first):
+            raise DamagedLog(piece.session, piece.first, "its address differs from its header")
+
+
+def row(connection: Connection, session: SessionId) -> Row:
+    """Raises: SessionNotFound, DamagedLog."""
+    found: Any = is_session_id(session) and connection.execute(_ROW, (session,)).get
+    if not found:
+        raise SessionNotFound(session)
+    return as_row(found)
+
+
+def as_row(found: tuple[SessionId, bytes, bytes, int, int]) -> Row:
+    uid, written, sum, head, active = found
+    try:
+        header: Header = codec.load_header(written)
+    except ValueError as error:
+        raise DamagedLog(uid, 0, f"its header cannot be read ({error})") from error
+    if header.id != uid or codec.checksum(0, uid, header.created_at, written) != sum:
+        raise DamagedLog(uid, 0, "its header differs from its checksum")
+    return Row(header, head, active)
+
+
+def children(connection: Connection, session: SessionId) -> Sequence[SessionId]:
+    if not is_session_id(session):
+        return []
+    return [
+        uid
+        for (uid,) in connection.execute(
+            "SELECT uid FROM session WHERE parent = (SELECT id FROM session WHERE uid = ?)"
+            " ORDER BY id",
+            (session,),
+        )
+    ]
+
+
+def once(connection: Connection, name: str, now: int) -> Receipt | None:
+    found = connection.execute(f"{_ONCE} WHERE once.key = ?", (key(name),)).get
+    return None if found is None else _receipt(found, now)
+
+
+def onces(connection: Connection, prefix: str, now: int) -> Sequence[tuple[str, Receipt]]:
+    low, high = key(prefix), after(key(prefix))
+    rows = connection.execute(
+        f"{_ONCE} WHERE once.key >= ?1 AND (?2 IS NULL OR once.key < ?2) ORDER BY once.key",
+        (low, high),
+    )
+    found = [(restored(row[0]), _receipt(row, now)) for row in rows]
+    return [(name, receipt) for name, receipt in found if receipt is not None]
+
+
+def _receipt(found: tuple[bytes, SessionId, int, int, int, int], now: int) -> Receipt | None:
+    _, session, seq, head, kept, at = found
+    if KEPT[kept] == "caller" and at < now - KEPT_FOR:
+        return None
+    return Receipt(session, seq, head, again=True)
+
+
+def newest(connection: Connection) -> int:
+    return connection.execute("SELECT active FROM session ORDER BY active DESC LIMIT 1").get or 0
+
+
+def written_between(connection: Connection, since: int, mark: int) -> Sequence[SessionId]:
+    return [
+        uid
+        for (uid,) in connection.execute(
+            "SELECT uid FROM session WHERE active > ? AND active <= ? ORDER BY active",
+            (since, mark),
+        )
+    ]

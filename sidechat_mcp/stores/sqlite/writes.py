@@ -1,0 +1,202 @@
+"""The writes, each a function of an open transaction. Places are given here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidechat_mcp.core import codec
+from sidechat_mcp.core.events import Draft, Header
+from sidechat_mcp.core.ids import SessionId, is_session_id
+from sidechat_mcp.errors import HasChildren, InvalidRequest, KeyReused, Moved, SessionNotFound
+from sidechat_mcp.ports.store import Once, Receipt
+from sidechat_mcp.stores.sqlite.connection import Connection
+from sidechat_mcp.stores.sqlite.schema import KEPT, ORIGINS, event_id
+from sidechat_mcp.stores.sqlite.text import key, restored, stored
+
+KEPT_FOR = 30 * 24 * 60 * 60 * 1_000_000
+"""Microseconds after which a caller's key may be dropped."""
+SWEPT = 512
+"""Keys looked at in one sweep."""
+
+Encoded = tuple[str | bytes, int, bytes]
+"""A draft as it is stored: id, time, body."""
+
+_SESSION = "SELECT id, head FROM session WHERE uid = ?"
+_NEWEST = "SELECT active FROM session ORDER BY active DESC LIMIT 1"
+_ONCE = """SELECT once.digest, once.seq, once.kept, once.at, session.uid, session.head
+  FROM once JOIN session ON session.id = once.session WHERE once.key = ?"""
+
+
+def encode(drafts: Sequence[Draft]) -> Sequence[Encoded]:
+    """Raises InvalidRequest for a body that has no stored spelling."""
+    try:
+        return [(stored(draft.id), draft.at, codec.dump(draft.body)) for draft in drafts]
+    except (ValueError, TypeError) as error:
+        raise InvalidRequest(f"An event cannot be stored: {error}.") from error
+
+
+class Transaction:
+    """An open transaction and what is true for the whole of it."""
+
+    def __init__(self, connection: Connection, now: int) -> None:
+        self.connection, self.now = connection, now
+        self._mark: int | None = None
+
+    def next_mark(self) -> int:
+        """The time, but later than every mark given before in the whole store."""
+        last: int = self.connection.execute(_NEWEST).get or 0 if self._mark is None else self._mark
+        self._mark = max(self.now, last + 1)
+        return self._mark
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    header: Header
+    drafts: Sequence[Encoded]
+    once: Once | None
+
+    def __call__(self, tx: Transaction) -> Receipt:
+        if self.once is not None and (receipt := _again(tx, self.once)):
+            return receipt
+        header = self.header
+        parent = _parent(tx, header)
+        if tx.connection.execute(_SESSION, (header.id,)).get is not None:
+            raise InvalidRequest(f"There already is a session {header.id!r}.", then="Use a new id.")
+        head = header.seed_length + len(self.drafts)
+        written = codec.dump_header(header)
+        row: int = tx.connection.execute(
+            """INSERT INTO session (uid, parent, seed, head, active, origin, owner, cwd, client,
+              client_ref, sum, header) VALUES (?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id""",
+            (
+                *(header.id, parent, header.seed_length, head, tx.next_mark()),
+                *(ORIGINS.index(header.origin), _word(tx, header.owner)),
+                *(_word(tx, header.cwd), _word(tx, header.client)),
+                None if header.client_ref is None else stored(header.client_ref),
+                *(codec.checksum(0, header.id, header.created_at, written), written),
+            ),
+        ).get
+        _insert(tx, row, header.seed_length, self.drafts)
+        if self.once is not None:
+            _remember(tx, self.once, row, header.seed_length)
+        return Receipt(header.id, header.seed_length, head)
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    session: SessionId
+    drafts: Sequence[Encoded]
+    expect: int | None
+    once: Once | None
+
+    def __call__(self, tx: Transaction) -> Receipt:
+        row, head = _session(tx, self.session)
+        if self.once is not None and (receipt := _again(tx, self.once)):
+            return receipt
+        if self.expect is not None and self.expect != head:
+            raise Moved(self.session, self.expect, head)
+        stop = head + len(self.drafts)
+        if self.drafts:
+            _insert(tx, row, head, self.drafts)
+            tx.connection.execute(
+                "UPDATE session SET head = ?, active = ? WHERE id = ?", (stop, tx.next_mark(), row)
+            )
+        if self.once is not None:
+            _remember(tx, self.once, row, head)
+        return Receipt(self.session, head, stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    session: SessionId
+
+    def __call__(self, tx: Transaction) -> None:
+        row, head = _session(tx, self.session)
+        if tx.connection.execute("SELECT 1 FROM session WHERE parent = ? LIMIT 1", (row,)).get:
+            raise HasChildren(
+                f"Session {self.session!r} has side sessions.", then="Forget those first."
+            )
+        tx.connection.execute(
+            "DELETE FROM event WHERE id >= ? AND id < ?", (event_id(row, 0), event_id(row, head))
+        )
+        tx.connection.execute("DELETE FROM once WHERE session = ?", (row,))
+        tx.connection.execute("DELETE FROM session WHERE id = ?", (row,))
+
+
+def sweep(tx: Transaction, after: bytes) -> bytes:
+    """Drop the expired ones of the next `SWEPT` keys; returns where to go on."""
+    last = tx.connection.execute(
+        "SELECT key FROM once WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?", (after, SWEPT)
+    ).get
+    tx.connection.execute(
+        "DELETE FROM once WHERE key > ? AND (?2 IS NULL OR key <= ?2) AND kept = 0 AND at < ?3",
+        (after, last, tx.now - KEPT_FOR),
+    )
+    return b"" if last is None else last
+
+
+def _session(tx: Transaction, session: SessionId) -> tuple[int, int]:
+    if not is_session_id(session):
+        raise SessionNotFound(session)
+    found = tx.connection.execute(_SESSION, (session,)).get
+    if found is None:
+        raise SessionNotFound(session)
+    return found
+
+
+def _parent(tx: Transaction, header: Header) -> int | None:
+    if header.parent_session is None:
+        if header.seed_length:
+            raise InvalidRequest("A session without a parent inherits nothing.")
+        return None
+    row, head = _session(tx, header.parent_session)
+    if not 0 <= header.seed_length <= head:
+        raise InvalidRequest(
+            f"Session {header.parent_session!r} has {head} events, not {header.seed_length}.",
+            then="Read it again and fork at a place it has.",
+        )
+    return row
+
+
+def _insert(tx: Transaction, row: int, start: int, drafts: Sequence[Encoded]) -> None:
+    tx.connection.executemany(
+        "INSERT INTO event (id, at, eid, sum, body) VALUES (?,?,?,?,?)", _rows(row, start, drafts)
+    )
+
+
+def _rows(
+    row: int, start: int, drafts: Sequence[Encoded]
+) -> Iterable[tuple[int, int, str | bytes, bytes, bytes]]:
+    for seq, (eid, at, body) in enumerate(drafts, start):
+        yield event_id(row, seq), at, eid, codec.checksum(seq, restored(eid), at, body), body
+
+
+def _again(tx: Transaction, once: Once) -> Receipt | None:
+    found = tx.connection.execute(_ONCE, (key(once.key),)).get
+    if found is None:
+        return None
+    digest, seq, kept, at, uid, head = found
+    if KEPT[kept] == "caller" and at < tx.now - KEPT_FOR:
+        return None
+    if digest != stored(once.digest):
+        raise KeyReused(once.key)
+    return Receipt(SessionId(uid), seq, head, again=True)
+
+
+def _remember(tx: Transaction, once: Once, row: int, seq: int) -> None:
+    tx.connection.execute(
+        "INSERT OR REPLACE INTO once (key, digest, session, seq, kept, at) VALUES (?,?,?,?,?,?)",
+        (key(once.key), stored(once.digest), row, seq, KEPT.index(once.kept), tx.now),
+    )
+
+
+def _word(tx: Transaction, text: str | None) -> int | None:
+    if text is None:
+        return None
+    word = stored(text)
+    found = tx.connection.execute("SELECT id FROM word WHERE text = ?", (word,)).get
+    if found is None:
+        found = tx.connection.execute(
+            "INSERT INTO word (text) VALUES (?) RETURNING id", (word,)
+        ).get
+    return found
