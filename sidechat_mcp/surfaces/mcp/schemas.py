@@ -125,7 +125,9 @@ MERGED = _object(
         "seq": {**_maybe(NUMBER), "description": "Where it stands in the parent; null = draft."},
         "revision": NUMBER,
         "delivery": _text("`none`, `pending`, `offered: DOOR` or `delivered`."),
-    }
+        "wrapped": _text("The note as the parent's model reads it; not there for a draft."),
+    },
+    optional=("wrapped",),
 )
 
 SESSIONS = _object(

@@ -1,0 +1,294 @@
+"""A report in a client's words, twice: as text that is complete alone, and as structured content
+that is complete alone, for clients show their models only one of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import mcp.types as T
+
+from sidechat_mcp.sidechat.reports import Answer, ForkReport, Listed, Listing, Note, Reading, Said
+from sidechat_mcp.surfaces.mcp.schemas import MARKDOWN
+
+LINKS_SINCE = "2025-06-18"
+"""The first protocol version that knows resource links."""
+PAGE_CHARS = 100_000
+"""A page of turns ends before it grows beyond this many characters."""
+
+FOR_THE_PERSON = T.Annotations(audience=["user"])
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a call answers: its text, whom each piece is for, and the same as data."""
+
+    text: str
+    data: dict[str, Any] | None
+    aside: str = ""
+    link: T.ResourceLink | None = None
+    person: bool = False
+
+
+def result(words: Words, version: str) -> T.CallToolResult:
+    """`words` as a tool's result for a client of protocol `version`."""
+    audience = FOR_THE_PERSON if words.person else None
+    content: list[T.ContentBlock] = []
+    if words.text:
+        content.append(T.TextContent(text=sound(words.text), annotations=audience))
+    if words.aside:
+        content.append(T.TextContent(text=sound(words.aside), annotations=FOR_THE_PERSON))
+    if words.link is not None and version >= LINKS_SINCE:
+        content.append(words.link)
+    return T.CallToolResult(content=content, structured_content=_sound(words.data))
+
+
+def forked(report: ForkReport) -> Words:
+    data: dict[str, Any] = {
+        "session": report.session,
+        "uri": report.uri,
+        "parent": report.parent,
+        "fork_seq": report.fork_seq,
+        "seed_length": report.seed_length,
+        "turns": report.turns,
+        "tokens": {"estimate": report.tokens, "method": report.tokens_method},
+        "cut": {"turns": report.cut_turns, "events": report.cut_events},
+        "repaired": {"calls": report.repaired},
+        "compacted": None if report.compacted is None else {"turns": report.compacted},
+        "agent": asdict(report.agent),
+        "head": report.head,
+        "head_digest": report.head_digest,
+        "prefix_digest": report.prefix_digest,
+        "first": None if report.first is None else answered(report.first).data,
+    }
+    notice = " ".join(filter(None, [report.notice, _unread(report.skipped)]))
+    if notice:
+        data["notice"] = notice
+    first = "" if report.first is None else "\n\n" + answered(report.first).text
+    return Words(
+        "\n".join(fork_lines(report)) + first,
+        data,
+        aside="" if report.first is None else recorded(report.session),
+        link=_link(report),
+    )
+
+
+def fork_lines(report: ForkReport) -> Sequence[str]:
+    """The fork report, what a person must know first."""
+    again = " (the one opened before)" if report.again else ""
+    agent = report.agent
+    who = agent.name + (f" ({agent.model})" if agent.model else "")
+    digest = f", head {report.head_digest[:12]}" if report.head_digest else ""
+    lines = [
+        report.notice,
+        f"Side session {report.session}{again}: forked from {report.parent_name}"
+        f" ({report.parent}) after turn {report.turns}, place {report.fork_seq}.",
+        f"Inherited: {_many(report.seed_length, 'event')}, about {report.tokens} tokens"
+        f" ({report.tokens_method}).{_left_out(report)}",
+        f"Advisor: {who}; pays: {agent.pays}; rights: {agent.rights}.",
+        f"Head: {report.head}{digest}; inherited messages {report.prefix_digest[:12]}.",
+        f"Read it: {report.uri}. Talk: `converse`, or outside this chat `sidechat chat"
+        f" {report.session}`. Bring a note back: `merge`.",
+    ]
+    return [line for line in lines if line]
+
+
+def answered(answer: Answer) -> Words:
+    usage = None if answer.usage is None else asdict(answer.usage)
+    data: dict[str, Any] = {
+        "session": answer.session,
+        "turn": answer.turn,
+        "answer": answer.answer,
+        "reason": answer.reason,
+        "status": answer.status,
+        "usage": usage,
+        "cache": answer.cache,
+        "notice": " ".join(filter(None, [answer.advice, recorded(answer.session)])),
+    }
+    named = f" “{answer.chosen}”" if answer.chosen else ""
+    how = answer.status or ("" if answer.reason == "completed" else answer.reason)
+    head = f"Side session {answer.session}{named}, turn {answer.turn}" + (how and f" ({how})")
+    spent = _spent(answer)
+    tail = "\n\n".join(filter(None, [answer.advice, spent]))
+    text = f"{head}\n\n{answer.answer or '(no answer)'}" + (tail and f"\n\n{tail}")
+    return Words(text, data, aside=recorded(answer.session), person=True)
+
+
+def recorded(session: str) -> str:
+    """What converse owes to whoever calls it from inside a chat."""
+    return (
+        "This exchange is recorded in the chat it was called from. To talk outside it:"
+        f" `sidechat chat {session}`."
+    )
+
+
+def merged(note: Note) -> Words:
+    data: dict[str, Any] = {
+        "note": note.note,
+        "session": note.session,
+        "parent": note.parent,
+        "text": note.text,
+        "chars": note.chars,
+        "cap": note.cap,
+        "seq": note.seq,
+        "revision": note.revision,
+        "delivery": note.delivery,
+    }
+    named = f" “{note.chosen}”" if note.chosen else ""
+    size = f"{note.chars} of at most {note.cap} characters"
+    if note.seq is None:
+        return Words(
+            f"Draft of the note of side session {note.session}{named} for {note.parent_name}"
+            f" ({note.parent}), {size}; nothing is merged yet.\n\n{note.text}",
+            data,
+        )
+    data["wrapped"] = note.wrapped
+    again = "It had been merged before. " if note.again else ""
+    instead = f" It takes the place of note {note.supersedes}." if note.supersedes else ""
+    return Words(
+        f"{again}Note {note.note} of side session {note.session}{named} is in"
+        f" {note.parent_name} ({note.parent}) at place {note.seq}, revision {note.revision},"
+        f" {size}; delivery: {note.delivery}.{instead}\n\n{note.wrapped or note.text}",
+        data,
+    )
+
+
+def listed(listing: Listing) -> Words:
+    rows: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for one in listing.sessions:
+        rows.append(_row(one))
+        back = ", merged" if one.merged else ""
+        lines.append(
+            f"- {one.session} “{one.title}”: {_many(one.turns, 'turn')}{back}; active"
+            f" {instant(one.active)}, created {instant(one.created)}; of {one.parent_name}"
+            f" ({one.parent}); {one.uri}"
+        )
+    if not rows:
+        lines.append("There is no side session yet; `fork` opens one.")
+    if listing.next is not None:
+        lines.append(f"More with cursor {listing.next}")
+    return Words("\n".join(lines), {"sessions": rows, "next": listing.next})
+
+
+def read(reading: Reading) -> Words:
+    page = _page(reading)
+    rows = [{"turn": said.turn, "role": said.role, "text": said.text} for said in page.turns]
+    lines = [f"Session {page.session}"]
+    for said in page.turns:
+        where = f"turn {said.turn}, " if said.turn is not None else ""
+        lines.append(f"[{where}{said.role}]\n{said.text}")
+    if not page.turns:
+        lines.append("Nothing was said there.")
+    if page.next is not None:
+        lines.append(f"More from turn {page.next} (`from`).")
+    data = {"session": page.session, "turns": rows, "next": page.next}
+    return Words("\n\n".join(lines), data)
+
+
+def forgotten(session: str) -> Words:
+    data = {"session": session, "forgotten": True}
+    return Words(f"Side session {session} is forgotten.", data)
+
+
+def instant(milliseconds: int) -> str:
+    """A time as the protocol spells it, in UTC."""
+    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def sound(text: str) -> str:
+    """`text` without halves of characters, which cannot be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _sound(value: Any) -> Any:
+    match value:
+        case str():
+            return sound(value)
+        case dict():
+            return {k: _sound(v) for k, v in cast("dict[str, Any]", value).items()}
+        case list():
+            return [_sound(part) for part in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _page(reading: Reading) -> Reading:
+    """As many whole turns as fit; a turn that alone is too large is shortened and says so."""
+    kept: list[Said] = []
+    room = PAGE_CHARS
+    for said in reading.turns:
+        if len(said.text) > room and kept and said.turn is not None and said.turn != kept[0].turn:
+            whole = [one for one in kept if one.turn != said.turn]
+            return Reading(reading.session, whole, said.turn)
+        if len(said.text) > room:
+            over = len(said.text) - room
+            where = f"sidechat://sessions/{reading.session}/turns/{said.turn}"
+            said = replace(said, text=f"{said.text[:room]} [… {over} more characters: {where}]")
+        kept.append(said)
+        room = max(0, room - len(said.text))
+    return Reading(reading.session, kept, reading.next)
+
+
+def _row(one: Listed) -> dict[str, Any]:
+    return {
+        "session": one.session,
+        "uri": one.uri,
+        "title": one.title,
+        "parent": one.parent,
+        "created": instant(one.created),
+        "active": instant(one.active),
+        "turns": one.turns,
+        "merged": one.merged,
+    }
+
+
+def _link(report: ForkReport) -> T.ResourceLink:
+    return T.ResourceLink(
+        uri=report.uri, name=report.session, title=sound(report.title), mime_type=MARKDOWN
+    )
+
+
+def _left_out(report: ForkReport) -> str:
+    parts: list[str] = []
+    if report.cut_turns or report.cut_events:
+        cut = f"{_many(report.cut_turns, 'turn')}, {_many(report.cut_events, 'event')}"
+        parts.append(f"cut as not completed: {cut}")
+    if report.repaired:
+        parts.append(f"mended: {_many(report.repaired, 'open call')}")
+    if report.compacted is not None:
+        parts.append(f"only as a summary: {_many(report.compacted, 'turn')}")
+    if report.skipped:
+        parts.append(_unread(report.skipped).rstrip("."))
+    return f" {'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
+
+
+def _unread(skipped: Mapping[str, int]) -> str:
+    if not skipped:
+        return ""
+    return "Not read: " + ", ".join(f"{n} × {why}" for why, n in sorted(skipped.items())) + "."
+
+
+def _spent(answer: Answer) -> str:
+    if answer.usage is None:
+        return ""
+    usage = answer.usage
+    counts = {
+        "input": usage.input,
+        "output": usage.output,
+        "cache read": usage.cache_read,
+        "cache written": usage.cache_write,
+    }
+    known = ", ".join(f"{what} {n}" for what, n in counts.items() if n is not None)
+    return f"Tokens: {known or 'not reported'}; cache: {answer.cache}."
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
