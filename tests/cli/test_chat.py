@@ -150,7 +150,9 @@ def test_ctrl_c_stops_the_answer_closes_its_turn_and_the_talk_goes_on() -> None:
             typist.reads("[turn closed]\n")
             typist.reads("Stopped; that turn is closed.\n")
         typist.reads(PROMPT)
-        typist.types("half a line\x03")
+        typist.types("half a line")
+        typist.reads("half a line")
+        typist.types("\x03")
         typist.reads("Ctrl-D leaves.\n" + PROMPT)
         typist.types("\x04")
         assert typist.leaves() == 0
@@ -186,9 +188,11 @@ def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: 
 def test_a_signal_at_the_prompt_ends_the_program() -> None:
     with terminal(*CHAT) as typist:
         typist.reads(PROMPT)
+        typist.types("half a line")
+        typist.reads("half a line")
         typist.process.send_signal(signal.SIGTERM)
         assert typist.leaves() == 130
-        assert typist.seen.endswith("[leaving]\nInterrupted.\n")
+        assert typist.seen.endswith("half a line[leaving]\nInterrupted.\n")
 
 
 def test_an_answer_read_back_from_the_log_is_shown_whole() -> None:

@@ -5,13 +5,16 @@ everywhere; the session's side runs in an event loop beside it."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, TypeVar
 
 from anyio import CancelScope
@@ -129,8 +132,9 @@ class Talk:
         """One line without its end. Raises EOFError when there is none."""
         styled = Styled(prompt, "cyan")
         if self.typed and sys.stdout.isatty():
+            # input() edits lines once this module is there; not every Python has it.
             with suppress(ImportError):
-                import readline  # noqa: F401  (line editing for input())
+                importlib.import_module("readline")
             return input(self.desk.terminal.prompt(styled))
         if self.typed:
             self.desk.terminal.ask(styled)
@@ -152,6 +156,10 @@ class Talk:
             terminal.tell((Styled("Stopped; that turn is closed.", "yellow"),))
             if not self.typed or terminal.leaving:
                 raise KeyboardInterrupt from None
+        except KeyboardInterrupt:
+            # It came when the answer was there already.
+            if not self.typed or terminal.leaving:
+                raise
         except SidechatError as error:
             return terminal.fail(error)
         return 0
@@ -220,16 +228,30 @@ class Talk:
         """Run `work` in the loop. Ctrl-C cancels it once and waits until it has closed what it
         opened (raises Stopped, unless it was done by then); a second Ctrl-C does not wait."""
         scopes: list[CancelScope] = []
+        stopped = False
 
         async def run() -> T:
             with CancelScope() as scope:
                 scopes.append(scope)
-                return await work()
+                if not stopped:
+                    return await work()
             raise Stopped
 
-        future = self.portal.start_task_soon(run)
+        async def cancel() -> None:
+            for scope in scopes:
+                scope.cancel()
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            nonlocal stopped
+            if stopped:
+                self.desk.terminal.leaving = True
+                raise KeyboardInterrupt
+            stopped = True
+            self.portal.start_task_soon(cancel)
+
+        # An exception out of a signal could come before there is anything to cancel.
+        before = signal.signal(signal.SIGINT, stop)
         try:
-            return future.result()
-        except KeyboardInterrupt:
-            self.portal.call(lambda: scopes[0].cancel())
-            return future.result()
+            return self.portal.start_task_soon(run).result()
+        finally:
+            signal.signal(signal.SIGINT, before)

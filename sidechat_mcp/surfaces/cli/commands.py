@@ -20,7 +20,6 @@ from sidechat_mcp.sidechat.reports import (
     ForkReport,
     Reading,
     Replayed,
-    Said,
 )
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.cli import shapes, words
