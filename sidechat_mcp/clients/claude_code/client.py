@@ -1,0 +1,86 @@
+"""Claude Code as a client: finds its conversations and reads them; never writes to its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from sidechat_mcp.clients.claude_code.drafting import NAME
+from sidechat_mcp.clients.claude_code.locate import SESSION, Search
+from sidechat_mcp.clients.claude_code.places import Places, at
+from sidechat_mcp.clients.claude_code.transcript import read
+from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.ports.client import Call, Found, Transcript
+
+PATIENCE = 2.0
+"""Seconds that a file which must come is waited for."""
+PAUSE = 0.05
+
+
+class ClaudeCode:
+    """`environ` says where the client keeps its files (`CLAUDE_CONFIG_DIR`, `HOME`)."""
+
+    def __init__(self, environ: Mapping[str, str], patience: float = PATIENCE) -> None:
+        self._environ = environ
+        self._patience = patience
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def locate(self, call: Call) -> Found | None:
+        """In order: the transcript in which this very call is pending, the session that an
+        ancestor process is registered with, the one named in our environment."""
+        places = Places({**self._environ, **call.environment})
+        search = Search(places, call)
+        file = None
+        with anyio.move_on_after(self._patience):
+            while file is None and (file := await run_sync(_sure, search)) is None:
+                if search.tool_use is None and await run_sync(search.registered) is None:
+                    break  # Nothing is on its way.
+                await anyio.sleep(PAUSE)
+        if file is None:
+            file = await run_sync(_named, search)
+        return await run_sync(at, file) if file is not None else None
+
+    async def newest(self, cwd: str | None, limit: int) -> Sequence[Found]:
+        return await run_sync(Places(self._environ).newest, cwd, limit)
+
+    async def find(self, ref: str, cwd: str | None) -> Found | None:
+        return await run_sync(Places(self._environ).find, ref, cwd)
+
+    async def read(self, found: Found) -> Transcript:
+        return await run_sync(_read, found.path, found.ref)
+
+    async def read_file(self, path: Path) -> Transcript:
+        return await run_sync(_read, path, None)
+
+
+def _sure(search: Search) -> Path | None:
+    """What need not be waited for any longer."""
+    if search.tool_use is not None:
+        return search.waiting(search.tool_use)
+    return search.file(search.registered())
+
+
+def _named(search: Search) -> Path | None:
+    """What names itself without a call: a registered session even when its file is missing (the
+    environment's is older then), else the environment's."""
+    registered = search.registered()
+    if registered is not None:
+        return search.file(registered)
+    return search.file(search.places.environ.get(SESSION))
+
+
+def _read(path: Path, ref: str | None) -> Transcript:
+    try:
+        with path.open("rb") as file:
+            return read(file, path.stem, ref)
+    except OSError as error:
+        raise ParentNotFound(
+            f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
+            then="`sidechat fork` without a parent lists the newest ones of this folder.",
+        ) from error

@@ -1,0 +1,138 @@
+"""Bytes of a transcript → JSON objects, one line at a time, in bounded memory.
+
+A line ends at byte 0x0A and nowhere else. What cannot be read is counted, never raised."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+LONGEST = 32 * 1024 * 1024
+"""Bytes of the longest line that is read."""
+
+_TRIES = 64
+"""At how many places of a broken line a whole record is looked for."""
+_DIGITS = 4000
+_START = re.compile(r'\{\s*"(?:type|parentUuid|logicalParentUuid|uuid|sessionId|isSidechain)"')
+
+
+class Source(Protocol):
+    """What a binary file is to this reader."""
+
+    def readline(self, size: int, /) -> bytes: ...
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was left out so far, by reason, and how many lines were read or understood."""
+
+    unreadable: Counter[str] = field(default_factory=Counter[str])
+    ignored: Counter[str] = field(default_factory=Counter[str])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+    lines: int = 0
+    recognised: int = 0
+
+
+def _finite(number: str) -> float | str:
+    value = float(number)
+    return value if math.isfinite(value) else number
+
+
+def _int(number: str) -> int | str:
+    return int(number) if len(number) < _DIGITS else number
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+# NaN and Infinity are no JSON: whatever passes on what is read here could not be written again.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_nothing)
+_WIDE = json.JSONDecoder(parse_float=_finite, parse_constant=_nothing, parse_int=_int)
+
+
+def compact(value: Any) -> str:
+    """JSON text of a value read here, without spaces, members in their order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def objects(source: Source, tally: Tally) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a transcript in file order."""
+    for line in _lines(source, tally):
+        if not line.strip():
+            continue
+        tally.lines += 1
+        for value in _parsed(line, tally):
+            if isinstance(value, dict):
+                yield cast("dict[str, Any]", value)
+            else:
+                tally.unreadable["not an object"] += 1
+
+
+def _lines(source: Source, tally: Tally) -> Iterator[bytes]:
+    while line := source.readline(LONGEST + 1):
+        if len(line) <= LONGEST or line.endswith(b"\n"):
+            yield line
+            continue
+        tally.lines += 1
+        tally.unreadable["line too long"] += 1
+        while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
+            pass
+
+
+def _parsed(line: bytes, tally: Tally) -> list[Any]:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        text = line.decode("utf-8", "replace")
+        tally.unreadable["not UTF-8, shown as U+FFFD"] += 1
+    text = text.strip("\ufeff \t\r\n")
+    try:
+        return [_decoded(text)]
+    except RecursionError:
+        tally.unreadable["nested too deeply"] += 1
+        return []
+    except ValueError:
+        return _recovered(text, line.endswith(b"\n"), tally)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python reads no integer of more than 4,300 digits.
+        return _WIDE.decode(text)
+
+
+def _recovered(text: str, ended: bool, tally: Tally) -> list[Any]:
+    """The whole records of a line that is no JSON: a record cut off by a crash has the next one
+    glued to it, without a newline between them."""
+    found: list[Any] = []
+    torn, at = False, 0
+    for tries, start in enumerate(_START.finditer(text)):
+        if tries >= _TRIES:
+            break
+        if start.start() < at:
+            continue
+        try:
+            value, end = _WIDE.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "type" in value and "sessionId" in value:
+            torn = torn or bool(text[at : start.start()].strip())
+            found.append(value)
+            at = end
+    if not found:
+        if ended:
+            tally.unreadable["not JSON"] += 1
+        else:
+            tally.ignored["unfinished last line"] += 1
+    elif torn or text[at:].strip():
+        tally.unreadable["torn record"] += 1
+    return found

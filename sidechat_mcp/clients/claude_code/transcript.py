@@ -1,0 +1,77 @@
+"""A whole transcript: bytes → `Transcript`. Pure but for the reading of its source."""
+
+from __future__ import annotations
+
+from sidechat_mcp.clients.claude_code import records, tree, turns
+from sidechat_mcp.clients.claude_code.drafting import NAME
+from sidechat_mcp.clients.claude_code.lines import Source, Tally, objects
+from sidechat_mcp.errors import ParentNotFound, UnknownFormat
+from sidechat_mcp.ports.client import Skipped, Transcript
+
+RECOGNISED = 0.1
+"""The part of a file's lines that must be understood: below it the format has changed."""
+
+
+def read(source: Source, name: str, ref: str | None = None) -> Transcript:
+    """The conversation in `source`. `name` is its file's, without the ending; `ref` the client's
+    id of it, where the caller knows it (else it is taken from the records, or is `name`).
+
+    Raises: UnknownFormat; ParentNotFound for the transcript of a subagent."""
+    tally = Tally()
+    shelf = records.Shelf(tally)
+    found: list[records.Record] = []
+    for one in objects(source, tally):
+        try:
+            record = records.read(one, shelf)
+        except RecursionError:
+            tally.unreadable["nested too deeply"] += 1
+        else:
+            if record is not None:
+                found.append(record)
+    _refuse(shelf, found, name)
+    line = tree.line(found, shelf.progress)
+    del found
+    told = turns.tell(line, tally)
+    if line.gaps:
+        tally.unreadable["parent record missing"] = line.gaps
+    if line.aside:
+        tally.ignored["on another branch"] = line.aside
+    for kind, times in tally.unknown.items():
+        tally.ignored[f"unknown record {kind!r}"] = times
+    last = line.records[-1] if line.records else None
+    return Transcript(
+        client=NAME,
+        ref=ref or (last.session if last is not None else None) or name,
+        drafts=told.drafts,
+        cwd=shelf.cwd,
+        open_turns=told.open_turns,
+        open_events=told.open_events,
+        open_calls=told.open_calls,
+        repaired=told.repaired,
+        skipped=Skipped(dict(tally.unreadable), dict(tally.ignored)),
+        delivered=told.delivered,
+        version=next((one.version for one in reversed(line.records) if one.version), None),
+    )
+
+
+def _refuse(shelf: records.Shelf, found: list[records.Record], name: str) -> None:
+    tally = shelf.tally
+    if shelf.subagents and not found:
+        who = f"agent-{shelf.agent}" if shelf.agent else name
+        then = f"claude-code:{shelf.session}." if shelf.session else "it is named in its records."
+        raise ParentNotFound(
+            f"This file is the transcript of a subagent ({who}), which is no conversation of its"
+            " own.",
+            then=f"Fork the conversation that started it: {then}",
+        )
+    if tally.lines and tally.recognised < RECOGNISED * tally.lines:
+        kinds = ", ".join(repr(kind) for kind, _ in tally.unknown.most_common(5))
+        versions = ", ".join(version for version, _ in shelf.versions.most_common(3))
+        raise UnknownFormat(
+            f"This file is no Claude Code transcript that this version can read: of {tally.lines}"
+            f" lines {tally.recognised} were understood"
+            + (f", unknown records {kinds}" if kinds else "")
+            + (f", written by Claude Code {versions}" if versions else "")
+            + ".",
+            then="Upgrade sidechat-mcp, or name another conversation.",
+        )
