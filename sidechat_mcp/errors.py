@@ -15,6 +15,15 @@ SidechatError
 │   └── KeyReused            the same key came with other arguments
 └── OutsideError     something beyond our walls failed
     ├── ProviderError        the model's side
+    │   ├── BadCredentials       the key is missing, wrong or may not do this
+    │   ├── QuotaSpent           the account has no credit left
+    │   ├── RateLimited          too many requests for this key
+    │   ├── Overloaded           the provider cannot answer at the moment
+    │   ├── Unreachable          the provider did not answer at all
+    │   ├── ContextOverflow      the conversation is larger than the model's window
+    │   ├── UnknownModel         the provider has no such model
+    │   ├── RejectedRequest      the provider did not take the request as it is
+    │   └── AnswerCut            the answer broke off before its end
     ├── StoreError           the database's side
     ├── DamagedLog           a stored event does not match its checksum or digest
     └── NewerSchema          a newer version wrote this database; restart the client
@@ -129,6 +138,42 @@ class OutsideError(SidechatError):
 
 class ProviderError(OutsideError):
     code = "provider_error"
+
+
+class BadCredentials(ProviderError):
+    code = "bad_credentials"
+
+
+class QuotaSpent(ProviderError):
+    code = "quota_spent"
+
+
+class RateLimited(ProviderError):
+    code = "rate_limited"
+
+
+class Overloaded(ProviderError):
+    code = "overloaded"
+
+
+class Unreachable(ProviderError):
+    code = "unreachable"
+
+
+class ContextOverflow(ProviderError):
+    code = "context_overflow"
+
+
+class UnknownModel(ProviderError):
+    code = "unknown_model"
+
+
+class RejectedRequest(ProviderError):
+    code = "rejected_request"
+
+
+class AnswerCut(ProviderError):
+    code = "answer_cut"
 
 
 class StoreError(OutsideError):

@@ -19,6 +19,7 @@ from sidechat_mcp.core.events import (
     TurnEnd,
     TurnStart,
     Unknown,
+    Usage,
     UserMessage,
 )
 
@@ -31,7 +32,8 @@ class Message:
 
     `context` messages go out as user messages. A `tool` message answers the call `call`. `turn`
     is the number of the turn it belongs to (None in injection and condense turns), `seq` the
-    place of its event. Neither `turn`, `seq` nor `source` is sent to a model or digested."""
+    place of its event, `model` who wrote an answer where that is known. None of `turn`, `seq`,
+    `source` and `model` is sent to a model or digested."""
 
     role: Role
     content: Content
@@ -40,17 +42,21 @@ class Message:
     turn: int | None = None
     seq: int = -1
     source: Source | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """A whole request: the head in force and the messages. `inherited` is how many of the
-    messages come from before `fork_at` (0 without a fork); `session` is the asking session."""
+    messages come from before `fork_at` (0 without a fork); `session` is the asking session.
+    `last_response` is the provider's id of the last response before this request, a parent's
+    included: a provider that can compare prefixes compares with that one."""
 
     header: RequestHeader
     messages: Sequence[Message]
     inherited: int = 0
     session: str = ""
+    last_response: str | None = None
 
 
 def assemble(events: Sequence[Event], *, seed_length: int = 0, session: str = "") -> Context:
@@ -73,7 +79,7 @@ def assemble(events: Sequence[Event], *, seed_length: int = 0, session: str = ""
         growing.take(event)
     messages = growing.shown()
     inherited = sum(message.seq < seed_length for message in messages)
-    return Context(growing.header, messages, inherited, session)
+    return Context(growing.header, messages, inherited, session, growing.last_response)
 
 
 _COMPACTION: Source = {"kind": "compaction"}
@@ -113,6 +119,7 @@ class _Growing:
     in_flight: bool = False
     unfinished: _Batch | None = None
     number: int | None = None
+    last_response: str | None = None
 
     def take(self, event: Event) -> None:
         body = event.body
@@ -126,9 +133,11 @@ class _Growing:
                     )
                 )
             case AssistantMessage():
-                self.answer(body.content, event.seq)
+                self.answer(body, event.seq)
             case ToolResult():
                 self.result(body, event.seq)
+            case Usage():
+                self.last_response = body.ids.get("response", self.last_response)
             case RequestHeader():
                 self.header = body
             case ContextCompacted():
@@ -154,12 +163,13 @@ class _Growing:
             busy = self.in_flight or self.unfinished is not None
             (self.waiting if busy else self.batches).append(_Batch(message))
 
-    def answer(self, content: Content, seq: int) -> None:
+    def answer(self, body: AssistantMessage, seq: int) -> None:
         if not self.in_flight:
             self.settle()
+        content = body.content
         calls = [block.id for block in content if isinstance(block, ToolUse)]
         if content:
-            message = Message("assistant", content, turn=self.number, seq=seq)
+            message = Message("assistant", content, None, False, self.number, seq, None, body.model)
             batch = _Batch(message, calls, [None] * len(calls))
             self.batches.append(batch)
             self.by_call |= dict.fromkeys(calls, batch)
