@@ -1,4 +1,6 @@
-"""The only module that chooses. Everything else is handed what it needs."""
+"""The only module that chooses. Everything else is handed what it needs.
+
+What is chosen is imported when it is needed, so that a process starts as fast as it can."""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from sidechat_mcp.clients.claude_code.client import ClaudeCode
 from sidechat_mcp.config import Config
 from sidechat_mcp.core.ids import word
 from sidechat_mcp.errors import InvalidRequest
@@ -19,13 +20,11 @@ from sidechat_mcp.ports.client import Call, Client
 from sidechat_mcp.ports.provider import About, Provider
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Toolbox
-from sidechat_mcp.providers.quoting.provider import Quoting
 from sidechat_mcp.seams import Seams
 from sidechat_mcp.sidechat.gate import read_only
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.service import Sidechat
-from sidechat_mcp.stores.sqlite.store import open_sqlite
 from sidechat_mcp.tools.box import Box
 from sidechat_mcp.tools.workspace import WORKSPACE
 
@@ -68,6 +67,8 @@ async def open_store(config: Config) -> LogStore:
             f"The store {config.store.partition('://')[0]}:// is not supported by this version.",
             then="Set SIDECHAT_STORE to a file's path, or leave it unset.",
         )
+    from sidechat_mcp.stores.sqlite.store import open_sqlite
+
     return await open_sqlite(config.log)
 
 
@@ -120,6 +121,8 @@ def providers() -> Callable[[str], Provider]:
                     f"This version has no agent {agent!r}.",
                     then="Set SIDECHAT_AGENT to `auto` or `quoting`.",
                 )
+            from sidechat_mcp.providers.quoting.provider import Quoting
+
             made[agent] = Quoting()
         return made[agent]
 
@@ -128,6 +131,8 @@ def providers() -> Callable[[str], Provider]:
 
 def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """Every client whose conversations can be read, by name."""
+    from sidechat_mcp.clients.claude_code.client import ClaudeCode
+
     client = ClaudeCode(environ)
     return {client.name: client}
 

@@ -7,7 +7,7 @@ on; a fact (an answer, a result, an end) is appended whatever happened meanwhile
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -97,11 +97,19 @@ class Agents:
         return await self.store.create(header, drafts(self.clock, bodies), once=once)
 
     async def adopt(
-        self, seed: Seed | None, meta: Meta, first: Sequence[Draft], *, once: Once | None = None
+        self,
+        seed: Seed | None,
+        meta: Meta,
+        first: Sequence[Draft],
+        *,
+        once: Once | None = None,
+        after: int = 0,
     ) -> Receipt:
         """The same for a history that happened elsewhere: its drafts keep their ids and times,
-        and no seam touches them."""
-        return await self.store.create(self._header(seed, meta), first, once=once)
+        and no seam touches them. The session is dated later than `after`."""
+        header = self._header(seed, meta)
+        dated = replace(header, created_at=max(header.created_at, after + 1))
+        return await self.store.create(dated, first, once=once)
 
     async def turn(
         self,

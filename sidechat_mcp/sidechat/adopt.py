@@ -120,7 +120,7 @@ class Adoption:
         mirrors = await self.line(caller, read.client, read.ref)
         if not mirrors:
             once = Once(f"mirror/{scope}", kept="identity")
-            return await self._create(None, meta, read.drafts, once)
+            return await self._create(None, meta, read.drafts, once, 0)
         row = mirrors[0]
         known = [event for event in await self.parts.sessions.events(row) if _foreign(event)]
         same = _common(known, read.drafts)
@@ -136,12 +136,12 @@ class Adoption:
         once = Once(
             f"mirror/{scope}/{row.header.id}/{joined(read.drafts[kept].id)}", kept="identity"
         )
-        return await self._create(seed, meta, read.drafts[kept:], once)
+        return await self._create(seed, meta, read.drafts[kept:], once, row.header.created_at)
 
     async def _create(
-        self, seed: Seed | None, meta: Meta, first: Sequence[Draft], once: Once
+        self, seed: Seed | None, meta: Meta, first: Sequence[Draft], once: Once, after: int
     ) -> Row:
-        receipt = await self.parts.agents.adopt(seed, meta, first, once=once)
+        receipt = await self.parts.agents.adopt(seed, meta, first, once=once, after=after)
         if receipt.again:
             raise Moved(receipt.session, 0, receipt.head)
         return await self.parts.store.row(receipt.session)

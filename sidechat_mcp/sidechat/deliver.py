@@ -44,8 +44,10 @@ class Delivery:
         session = mirror.header.id
         claim = Once(f"offer/{note.note}/{turn}", door)
         try:
-            await self.parts.store.append(session, (), expect=None, once=claim)
+            taken = await self.parts.store.append(session, (), expect=None, once=claim)
         except KeyReused:
+            return False
+        if taken.again:
             return False
         mark = Once(_door(note.note, turn, door))
         await self.parts.store.append(session, (), expect=None, once=mark)

@@ -128,7 +128,7 @@ class Fork:
         report = ForkReport(
             session=header.id,
             uri=uri(header.id),
-            title=(await self.parts.sessions.own(child)).title,
+            title="",
             parent=parent.id,
             parent_name=name(parent),
             fork_seq=header.seed_length - 1,

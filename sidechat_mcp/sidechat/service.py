@@ -41,7 +41,7 @@ _ALL = 1_000_000
 
 class Sidechat:
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._adoption = Adoption(parts)
         self._fork = Fork(parts, self._adoption)
         self._converse = Converse(parts, self._adoption)
@@ -69,9 +69,9 @@ class Sidechat:
         Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         question = question if question and question.strip() else None
         report = await self._fork(caller, parent, file, question, key, reuse_untouched)
-        if question is None or reuse_untouched:
-            return report
-        first = await self._converse(caller, question, report.session, key, emit)
+        first = None
+        if question is not None and not reuse_untouched:
+            first = await self._converse(caller, question, report.session, key, emit)
         return replace(report, first=first, title=await self._title(report.session))
 
     async def converse(
@@ -136,23 +136,23 @@ class Sidechat:
     async def forget(self, caller: Caller, session: str) -> SessionId:
         """Raises: SessionNotFound, HasChildren, InvalidRequest (a note of it is in its parent
         for good; the session itself may go)."""
-        row = await self._parts.side(caller, session)
-        children = await self._parts.store.children(row.header.id)
+        row = await self.parts.side(caller, session)
+        children = await self.parts.store.children(row.header.id)
         if children:
             raise HasChildren(
                 f"{row.header.id} has {len(children)} side session(s) of its own.",
                 then="Forget those first: " + ", ".join(children[:5]) + ".",
             )
-        await self._parts.store.forget(row.header.id)
-        self._parts.sessions.forgotten(row.header.id)
+        await self.parts.store.forget(row.header.id)
+        self.parts.sessions.forgotten(row.header.id)
         return row.header.id
 
     async def side(self, caller: Caller, session: str) -> tuple[Session, Sequence[Event]]:
         """A side session's whole state and its own events, for resources and `show`.
         Raises SessionNotFound also for sessions that are no side sessions of the caller's."""
-        row = await self._parts.side(caller, session)
-        state = await self._parts.sessions.state(row)
-        events = await self._parts.sessions.tail(row, row.header.seed_length)
+        row = await self.parts.side(caller, session)
+        state = await self.parts.sessions.state(row)
+        events = await self.parts.sessions.tail(row, row.header.seed_length)
         return state, events
 
     async def markdown(self, caller: Caller, session: str) -> str:
@@ -161,8 +161,8 @@ class Sidechat:
 
     async def ndjson(self, caller: Caller, session: str) -> str:
         """A session's log with its places, inherited events included."""
-        row = await self._parts.visible(caller, session)
-        return render.log(await self._parts.sessions.events(row))
+        row = await self.parts.visible(caller, session)
+        return render.log(await self.parts.sessions.events(row))
 
     async def turn_markdown(self, caller: Caller, session: str, number: int) -> str:
         """One turn. Raises InvalidRequest when there is no such turn."""
@@ -183,13 +183,13 @@ class Sidechat:
         self, caller: Caller, *, system: str | None = None, agent: str | None = None
     ) -> Header:
         """A new native session, with its `request/header`; `converse` talks to it by id."""
-        configured = "quoting" if self._parts.agent == "auto" else self._parts.agent
+        configured = "quoting" if self.parts.agent == "auto" else self.parts.agent
         name = agent or configured
-        about = self._parts.about(name)
+        about = self.parts.about(name)
         head = RequestHeader(system=Part(text=system or ""), tools=Part("[]"), model=about.model)
         meta = Meta("native", caller.principal, name, caller.cwd)
-        receipt = await self._parts.agents.create(None, meta, [head])
-        return (await self._parts.store.row(receipt.session)).header
+        receipt = await self.parts.agents.create(None, meta, [head])
+        return (await self.parts.store.row(receipt.session)).header
 
     async def pending_notes(self, caller: Caller, session_id: str, prompt: str | None) -> str:
         """Hook JSON with the notes that wait for that client conversation, or empty."""
@@ -199,31 +199,31 @@ class Sidechat:
     async def replay(self, caller: Caller, session: str | None = None) -> Sequence[Replayed]:
         """Rebuild every request of one session (or all) from the log and compare digests."""
         if session is not None:
-            return [await self._checkup(await self._parts.visible(caller, session))]
-        rows = await self._parts.store.rows(Query(owner=caller.principal, limit=_ALL))
+            return [await self._checkup(await self.parts.visible(caller, session))]
+        rows = await self.parts.store.rows(Query(owner=caller.principal, limit=_ALL))
         return [await self._checkup(row) for row in rows]
 
     async def next_request(self, caller: Caller, session: str) -> str:
         """What the session's model would be sent next, as canonical lines (for `demo`, `show`)."""
-        row = await self._parts.visible(caller, session)
-        return digest.canonical(await self._parts.sessions.context(row)).decode()
+        row = await self.parts.visible(caller, session)
+        return digest.canonical(await self.parts.sessions.context(row)).decode()
 
     async def changed(self, since: int) -> tuple[int, Sequence[SessionId]]:
         """The present mark and the sessions written after `since`; waits for none."""
-        return await self._parts.store.changed(since)
+        return await self.parts.store.changed(since)
 
     async def wait(self, since: int) -> None:
         """Returns when a write after the mark `since` may exist."""
-        await self._parts.store.wait(since)
+        await self.parts.store.wait(since)
 
     def leave(self) -> None:
         """The process is about to end: a turn that is cut from now on is `interrupted`."""
-        self._parts.agents.leaving = True
+        self.parts.agents.leaving = True
 
     async def _shown(self, caller: Caller, child: Row, made: Note) -> Note:
         """A note for a client's conversation, asked for from inside it, is shown to its model
         by the very answer we give: that is a door, taken here."""
-        parent = await self._parts.store.row(made.parent)
+        parent = await self.parts.store.row(made.parent)
         live = await self._adoption.live(caller)
         if live is None or (live.client, live.ref) != (
             parent.header.client,
@@ -236,4 +236,4 @@ class Sidechat:
         return made
 
     async def _title(self, session: SessionId) -> str:
-        return await self._lists.title(await self._parts.store.row(session))
+        return await self._lists.title(await self.parts.store.row(session))

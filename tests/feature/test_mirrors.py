@@ -1,0 +1,143 @@
+"""Adopted parents: mirrors, rewinds, notes on their way to a client."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from sidechat_mcp.core.content import plain
+from sidechat_mcp.core.events import MirrorSeen
+from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.ports.store import Query
+from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.stores.memory import MemoryStore
+from tests.behaviours import behaviour
+from tests.feature.workshop import Shelf, Speaker, shelved, workshop
+
+ME = Caller()
+ONE, TWO, THREE = ("Q1?", "A1."), ("Q2?", "A2."), ("Q3?", "A3.")
+
+
+@behaviour("mirror:import")
+async def test_reading_again_adds_only_what_is_new() -> None:
+    store, shelf = MemoryStore(), Shelf({"r1": shelved(ONE)})
+    sidechat = workshop(store, shelf=shelf)
+    first = await sidechat.fork(ME, parent="shelf:r1")
+    head = (await store.row(first.parent)).head
+    same = await sidechat.fork(ME, parent="shelf:r1")
+    assert (await store.row(same.parent)).head == head
+    shelf.transcripts["r1"] = shelved(ONE, TWO)
+    grown = await sidechat.fork(ME, parent="shelf:r1")
+    assert (grown.parent, grown.turns, grown.seed_length) == (first.parent, 2, head + 4)
+
+
+@behaviour("mirror:rewind")
+async def test_a_rewound_conversation_continues_in_a_mirror_that_keeps_what_still_holds() -> None:
+    store, shelf = MemoryStore(), Shelf({"r1": shelved(ONE, TWO)})
+    speaker = Speaker(["Side."])
+    sidechat = workshop(store, shelf=shelf, agents={"speaker": speaker})
+    before = await sidechat.fork(ME, parent="shelf:r1")
+    shelf.transcripts["r1"] = shelved(ONE, THREE)
+    after = await sidechat.fork(ME, parent="shelf:r1", question="And now?")
+    assert after.parent != before.parent
+    row = await store.row(after.parent)
+    assert (row.header.parent_session, row.header.seed_length) == (before.parent, 5)
+    asked = [plain(m.content) for m in speaker.seen[-1].messages if m.role == "user"]
+    assert asked == ["Q1?", "Q3?", "And now?"]
+    again = await sidechat.fork(ME, parent="shelf:r1")
+    assert again.parent == after.parent
+
+
+@behaviour("mirror:race")
+async def test_imports_that_race_end_in_one_mirror() -> None:
+    store, shelf = MemoryStore(), Shelf({"r1": shelved(ONE, TWO)})
+    parents: set[str] = set()
+
+    async def fork() -> None:
+        report = await workshop(store, shelf=shelf).fork(ME, parent="shelf:r1")
+        parents.add(report.parent)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(fork)
+    assert len(parents) == 1
+    assert len(await store.rows(Query(origin="mirror"))) == 1
+
+
+async def test_a_file_that_is_behind_what_was_read_changes_nothing() -> None:
+    shelf = Shelf({"r1": shelved(ONE, TWO)})
+    sidechat = workshop(shelf=shelf)
+    first = await sidechat.fork(ME, parent="shelf:r1")
+    shelf.transcripts["r1"] = shelved(ONE)
+    assert (await sidechat.fork(ME, parent="shelf:r1")).parent == first.parent
+
+
+async def test_a_child_lives_on_when_its_parents_file_is_gone() -> None:
+    shelf = Shelf({"r1": shelved(ONE)})
+    sidechat = workshop(shelf=shelf)
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
+    del shelf.transcripts["r1"]
+    with pytest.raises(ParentNotFound):
+        await sidechat.fork(ME, parent="shelf:r1")
+    assert (await sidechat.converse(ME, "Still?", session=fork.session)).reason == "completed"
+    assert (await sidechat.merge(ME, session=fork.session)).delivery == "pending"
+    assert [r.verdict for r in await sidechat.replay(ME)] == ["verified", "verified"]
+
+
+@behaviour("mirror:note")
+async def test_a_note_is_in_no_context_until_the_client_shows_it_in_its_own_words() -> None:
+    store, shelf = MemoryStore(), Shelf({"r1": shelved(ONE)})
+    sidechat = workshop(store, shelf=shelf, agents={"speaker": Speaker(["S.", "The note.", "S."])})
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
+    note = await sidechat.merge(ME, session=fork.session)
+    assert note.delivery == "pending"
+    assert "The note." not in await sidechat.next_request(ME, fork.parent)
+    shown = (f"Hook says: {note.wrapped}", "Noted.")
+    shelf.transcripts["r1"] = replace(shelved(ONE, shown), delivered={note.note: "record-7"})
+    await sidechat.fork(ME, parent="shelf:r1")
+    assert (await sidechat.merge(ME, session=fork.session)).delivery == "delivered"
+    assert (await sidechat.next_request(ME, fork.parent)).count("The note.") == 1
+    await sidechat.fork(ME, parent="shelf:r1")
+    events = await store.read(fork.parent)
+    seen = [event.body for event in events if isinstance(event.body, MirrorSeen)]
+    assert seen == [MirrorSeen(note.note, "record-7")]
+
+
+@behaviour("deliver:once")
+async def test_a_waiting_note_is_offered_once_and_again_after_a_turn_that_did_not_show_it() -> None:
+    shelf = Shelf({"r1": shelved(ONE)})
+    sidechat = workshop(shelf=shelf, agents={"speaker": Speaker(["S.", "The note."])})
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
+    assert await sidechat.pending_notes(ME, "r1", "a prompt") == ""
+    note = await sidechat.merge(ME, session=fork.session)
+    offered = json.loads(await sidechat.pending_notes(ME, "r1", None))
+    assert offered == {
+        "hookSpecificOutput": {
+            "hookEventName": "UserPromptSubmit",
+            "additionalContext": note.wrapped,
+        }
+    }
+    assert await sidechat.pending_notes(ME, "r1", None) == ""
+    assert (await sidechat.merge(ME, session=fork.session)).delivery == "offered: hook"
+    shelf.transcripts["r1"] = shelved(ONE, TWO)
+    await sidechat.fork(ME, parent="shelf:r1")
+    assert (await sidechat.merge(ME, session=fork.session)).delivery == "pending"
+    assert (
+        note.wrapped
+        in json.loads(await sidechat.pending_notes(ME, "r1", None))["hookSpecificOutput"][
+            "additionalContext"
+        ]
+    )
+
+
+@behaviour("deliver:once")
+async def test_a_merge_from_inside_the_live_conversation_is_itself_the_door() -> None:
+    shelf = Shelf({"r1": shelved(ONE)}, live="r1")
+    sidechat = workshop(shelf=shelf)
+    await sidechat.fork(ME, question="Why?")
+    assert (await sidechat.merge(ME)).delivery == "offered: result"
+    assert await sidechat.pending_notes(ME, "r1", None) == ""
