@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
-from anyio.lowlevel import checkpoint
+from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint
 
 from sidechat_mcp.core.events import Draft, Event, Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
@@ -173,7 +173,7 @@ class MemoryStore:
             await self._open()
 
     async def close(self) -> None:
-        await checkpoint()
+        await cancel_shielded_checkpoint()
         self._closed = True
         self._tell()
 

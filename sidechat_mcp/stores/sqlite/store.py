@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import apsw
 from anyio import to_thread
-from anyio.lowlevel import checkpoint, current_token
+from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint, current_token
 
 from sidechat_mcp.core.events import Draft, Event, Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
@@ -24,7 +24,7 @@ from sidechat_mcp.stores.sqlite.connection import (
     for_reading,
     version,
 )
-from sidechat_mcp.stores.sqlite.faults import newer, outside
+from sidechat_mcp.stores.sqlite.faults import closed, newer, outside
 from sidechat_mcp.stores.sqlite.files import Files, refuse_network
 from sidechat_mcp.stores.sqlite.locks import Turns
 from sidechat_mcp.stores.sqlite.migrate import bring_up
@@ -58,6 +58,7 @@ class SqliteStore:
         cache_bytes: int,
     ) -> None:
         self._now = now
+        self._closed = False
         self._newer = version(connection) > newest
         self._reader = Reader(files, connection, newest=newest, cache_bytes=cache_bytes)
         self._pulse = Pulse(lambda: self._reader.ask(_data_version))
@@ -102,29 +103,29 @@ class SqliteStore:
     async def read(
         self, session: SessionId, start: int = 0, stop: int | None = None, *, verify: bool = False
     ) -> Sequence[Event]:
-        await checkpoint()
+        await self._open()
         return await self._reader.log(session, start, stop, verify=verify)
 
     async def row(self, session: SessionId) -> Row:
-        await checkpoint()
+        await self._open()
         return self._reader.ask(reads.row, session)
 
     async def rows(self, query: Query) -> Sequence[Row]:
-        await checkpoint()
+        await self._open()
         if query.limit > AT_ONCE:
             return await self._reader.ask_in_thread(listing.rows, query)
         return self._reader.ask(listing.rows, query)
 
     async def children(self, session: SessionId) -> Sequence[SessionId]:
-        await checkpoint()
+        await self._open()
         return self._reader.ask(reads.children, session)
 
     async def once(self, key: str) -> Receipt | None:
-        await checkpoint()
+        await self._open()
         return self._reader.ask(reads.once, key, self._now())
 
     async def onces(self, prefix: str) -> Sequence[tuple[str, Receipt]]:
-        await checkpoint()
+        await self._open()
         return self._reader.ask(reads.onces, prefix, self._now())
 
     @asynccontextmanager
@@ -136,21 +137,21 @@ class SqliteStore:
             self._turns.give_back(session, descriptor)
 
     async def held(self, session: SessionId) -> bool:
-        await checkpoint()
+        await self._open()
         try:
             return self._turns.taken(session)
         except OSError as error:
             raise outside(error) from error
 
     async def changed(self, since: int) -> tuple[int, Sequence[SessionId]]:
-        await checkpoint()
+        await self._open()
         mark = self._reader.ask(reads.newest)
         if not since or mark <= since:
             return max(mark, since), []
         return mark, self._reader.ask(reads.written_between, since, mark)
 
     async def wait(self, since: int) -> None:
-        await checkpoint()
+        await self._open()
         while True:
             moment = self._pulse.now()
             if self._reader.ask(reads.newest) > since:
@@ -159,18 +160,25 @@ class SqliteStore:
 
     async def close(self) -> None:
         """What was given to the store before is written; what comes later is refused."""
+        await cancel_shielded_checkpoint()
+        self._closed = True
         await self._writer.close()
         self._reader.close()
         self._pulse.beat()
 
-    async def _may_write(self) -> None:
+    async def _open(self) -> None:
         await checkpoint()
+        if self._closed:
+            raise closed()
+
+    async def _may_write(self) -> None:
+        await self._open()
         if self._newer:
             raise newer()
 
     async def _take(self, session: SessionId) -> int:
         for _ in range(_TRIES):
-            await checkpoint()
+            await self._open()
             try:
                 descriptor = self._turns.take(session)
             except OSError as error:

@@ -59,6 +59,7 @@ class Writer:
         self._connection: Connection | None = None
         self._leaving = False
         self._ended = anyio.Event()
+        self._wrote = False
         self._pages = 0
         self._checkpoint_at = CHECKPOINT
         self._swept_to = b""
@@ -101,13 +102,13 @@ class Writer:
     def _serve(self) -> None:
         last = False
         while not last and (first := self._queue.get()) is not None:
-            works = [first]
+            works, self._wrote = [first], False
             try:
                 last = self._turn(works)
             except Exception as error:
                 for work in works:
                     work.error = outside(error)
-            self._soon(partial(_answer, works))
+            self._soon(partial(self._answer, works, self._wrote))
             self._shorten_log()
         self._drop_connection()
         if self._lock is not None:
@@ -180,7 +181,7 @@ class Writer:
             self._swept_to = sweep(tx, self._swept_to)
         connection.execute("COMMIT")
         self.commits += 1
-        self._soon(self._committed)
+        self._wrote = True
 
     def _undo(self, error: Exception) -> None:
         if self._connection is None:
@@ -221,6 +222,13 @@ class Writer:
             with suppress(apsw.Error):
                 connection.close()
 
+    def _answer(self, works: Sequence[Work[Any]], wrote: bool) -> None:
+        """In the event loop: everybody who was served, and whoever waits for news."""
+        for work in works:
+            work.done.set()
+        if wrote:
+            self._committed()
+
     def _soon(self, call: Callable[[], object]) -> None:
         """Call it in the event loop, if there still is one."""
         native: Any = self._token.native_token
@@ -239,8 +247,3 @@ def _one_of_many(tx: Transaction, work: Work[Any]) -> None:
         work.error = outside(error)
         tx.connection.execute("ROLLBACK TO work")
     tx.connection.execute("RELEASE work")
-
-
-def _answer(works: Sequence[Work[Any]]) -> None:
-    for work in works:
-        work.done.set()

@@ -24,8 +24,7 @@ Encoded = tuple[str | bytes, int, bytes]
 
 _SESSION = "SELECT id, head FROM session WHERE uid = ?"
 _NEWEST = "SELECT active FROM session ORDER BY active DESC LIMIT 1"
-_ONCE = """SELECT once.digest, once.seq, once.kept, once.at, session.uid, session.head
-  FROM once JOIN session ON session.id = once.session WHERE once.key = ?"""
+_ONCE = "SELECT digest, session, seq, kept, at FROM once WHERE key = ?"
 
 
 def encode(drafts: Sequence[Draft]) -> Sequence[Encoded]:
@@ -175,12 +174,13 @@ def _again(tx: Transaction, once: Once) -> Receipt | None:
     found = tx.connection.execute(_ONCE, (key(once.key),)).get
     if found is None:
         return None
-    digest, seq, kept, at, uid, head = found
+    digest, row, seq, kept, at = found
     if KEPT[kept] == "caller" and at < tx.now - KEPT_FOR:
         return None
     if digest != stored(once.digest):
         raise KeyReused(once.key)
-    return Receipt(SessionId(uid), seq, head, again=True)
+    uid, head = tx.connection.execute("SELECT uid, head FROM session WHERE id = ?", (row,)).get
+    return Receipt(uid, seq, head, again=True)
 
 
 def _remember(tx: Transaction, once: Once, row: int, seq: int) -> None:
