@@ -72,4 +72,53 @@ BEHAVIOURS = {
     "mcp:prompt-errors": Behaviour(
         "contract: errors", "Unknown prompts and unclear parents are -32602."
     ),
+    "mcp:resources-listed": Behaviour(
+        "contract: resources", "Each side session is one listed URI, newest first, 50 a page."
+    ),
+    "mcp:cursors": Behaviour("case SC-038", "A cursor that is not ours is -32602."),
+    "mcp:resources-read": Behaviour(
+        "contract: resources", "A side session, its log and each of its turns are read."
+    ),
+    "mcp:decoded-once": Behaviour("case SC-033", "A URI is percent-decoded exactly once."),
+    "mcp:resources-unknown": Behaviour(
+        "facts: mcp 4", "What names no side session of the caller's is -32602."
+    ),
+    "mcp:resources-too-large": Behaviour(
+        "case SC-013", "What is too large for one answer is paged or refused, never sent."
+    ),
+    "mcp:completion": Behaviour(
+        "issue: MCP server", "Sessions complete by recency and title, a hundred at most."
+    ),
+    "mcp:list-changed": Behaviour(
+        "issue: MCP server", "New, renamed and forgotten side sessions change the list."
+    ),
+    "mcp:updated": Behaviour(
+        "issue: MCP server", "Who subscribed to a resource hears of its changes, in both eras."
+    ),
+    "mcp:unsubscribe": Behaviour("facts: mcp 5.2", "Who unsubscribed hears no more."),
+    "mcp:own-changes-only": Behaviour("law 12", "Nobody hears of the sessions of somebody else."),
+    "mcp:capabilities": Behaviour("facts: mcp G4", "Both eras are told that resources change."),
+    "mcp:both-eras-at-once": Behaviour(
+        "issue: MCP server", "One server object serves both eras at once."
+    ),
+    "mcp:stalled-client": Behaviour(
+        "case SC-023", "A client that stopped reading holds up nobody; what waits is bounded."
+    ),
+    "mcp:gone-clients": Behaviour("case SC-036", "Nothing is kept of clients that went away."),
+    "mcp:progress": Behaviour(
+        "case SC-014", "An answer is told as it arrives, ten times a second at most."
+    ),
+    "mcp:no-progress": Behaviour("facts: mcp 2", "Who asks for no progress gets the answer."),
+    "mcp:cancel": Behaviour(
+        "law 10", "A cancelled call closes its turn as aborted and the server goes on."
+    ),
+    "mcp:interleaved": Behaviour(
+        "case SC-015", "Other calls are answered while an answer is made."
+    ),
+    "mcp:hosted": Behaviour(
+        "law 15", "Inside a side session everything is listed and every call is refused."
+    ),
+    "mcp:opened-late": Behaviour(
+        "issue: MCP server", "No database is opened before a call needs it; then once."
+    ),
 }

@@ -48,7 +48,7 @@ def client(server: Any, era: Era, *, name: str = "tests", **options: Any) -> Cli
     """A client of that era to `server` (anything the SDK's client connects to)."""
     return Client(
         server,
-        mode="legacy" if era == "legacy" else "2026-07-28",
+        mode="legacy" if era == "legacy" else "auto",
         client_info=Implementation(name=name, version="1"),
         cache=None,
         **options,

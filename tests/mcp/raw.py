@@ -48,9 +48,10 @@ class Raw:
 
 
 @asynccontextmanager
-async def raw(server: SidechatServer) -> AsyncGenerator[Raw]:
+async def raw(server: SidechatServer, room: int = 64) -> AsyncGenerator[Raw]:
+    """`room` is how many messages the server can send before somebody reads them."""
     to_server, at_server = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-    from_server, at_client = anyio.create_memory_object_stream[SessionMessage](64)
+    from_server, at_client = anyio.create_memory_object_stream[SessionMessage](room)
     options = server.create_initialization_options()
     async with anyio.create_task_group() as tasks, at_client:
         tasks.start_soon(server.run, at_server, from_server, options)
@@ -59,13 +60,11 @@ async def raw(server: SidechatServer) -> AsyncGenerator[Raw]:
 
 
 @asynccontextmanager
-async def legacy(
-    server: SidechatServer, version: str, *, name: str = "tests", **capabilities: Any
-) -> AsyncGenerator[Raw]:
+async def legacy(server: SidechatServer, version: str, *, room: int = 64) -> AsyncGenerator[Raw]:
     """A client that shook hands at `version`."""
-    async with raw(server) as client:
-        info = {"name": name, "version": "1"}
-        params = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": info}
+    async with raw(server, room) as client:
+        info = {"name": "tests", "version": "1"}
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
         answer = await client.ask("initialize", params)
         assert answer["result"]["protocolVersion"] == version
         await client.send("notifications/initialized")

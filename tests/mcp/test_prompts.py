@@ -38,7 +38,7 @@ class Person:
         self.asked.append(form["requestedSchema"])
         (name,) = form["requestedSchema"]["properties"]
         content = {name: self.text} if self.action == "accept" else None
-        return ElicitResult(action=self.action, content=content)
+        return ElicitResult.model_validate({"action": self.action, "content": content})
 
 
 @behaviour("mcp:prompt-fork")
