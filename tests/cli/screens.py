@@ -7,7 +7,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -42,6 +42,18 @@ class Typist:
                 raise AssertionError(f"never shown: {wanted!r}; shown: {self.seen!r}")
         start, self._read = self._read, place + len(wanted)
         return self.seen[start : self._read]
+
+    def insists(self, act: Callable[[], object], wanted: str) -> None:
+        """`act` until the screen shows `wanted`. Python's line editing does not notice a signal
+        that comes while it looks at a key; it then waits for the next key or signal."""
+        for _ in range(int(PATIENCE)):
+            act()
+            until = time.monotonic() + 1
+            while self.seen.find(wanted, self._read) < 0 and self._more(until - time.monotonic()):
+                pass
+            if self.seen.find(wanted, self._read) >= 0:
+                break
+        self.reads(wanted)
 
     def leaves(self) -> int:
         """Wait for the program to end; answers its exit code."""
