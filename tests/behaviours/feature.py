@@ -77,3 +77,12 @@ BEHAVIOURS = {
         "delivery", "A waiting note is offered by one door, until the client's next turn."
     ),
 }
+
+BEHAVIOURS |= {
+    "journey:transcripts": Behaviour(
+        "issue 2 bar 2", "Every handed Claude Code conversation can be forked and given its note."
+    ),
+    "merge:crash": Behaviour(
+        "issue 2 bar 6", "Killed at any moment, racing merges of processes end in one note."
+    ),
+}
