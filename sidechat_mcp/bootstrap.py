@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import apsw
+
 from sidechat_mcp.config import Config
 from sidechat_mcp.core.ids import word
 from sidechat_mcp.errors import InvalidRequest
@@ -108,6 +110,16 @@ def assemble_parts(
         config.note_cap,
     )
     return Sidechat(parts)
+
+
+def answering(config: Config) -> About:
+    """What will answer by the settings. Raises: InvalidRequest."""
+    return providers()(_known(config.agent)).about
+
+
+def sqlite_version() -> str:
+    """The version of the SQLite that the log is written with."""
+    return str(apsw.sqlite_lib_version())
 
 
 def providers() -> Callable[[str], Provider]:
