@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import apsw
+import anyio
 
 from sidechat_mcp.config import Config
 from sidechat_mcp.core.ids import word
@@ -28,6 +28,7 @@ from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.tools.box import Box
+from sidechat_mcp.tools.mcp_servers import Servers
 from sidechat_mcp.tools.workspace import WORKSPACE
 
 ANCESTORS = 5
@@ -55,11 +56,24 @@ async def open_sidechat(
     """The feature over the configured store, closed when the context ends.
 
     Raises: StoreError, NewerSchema, InvalidRequest (a setting)."""
+    given = dict(os.environ if environ is None else environ)
     store = await open_store(config)
     try:
-        yield assemble_parts(config, store, dict(os.environ if environ is None else environ))
+        async with _box(config) as box:
+            yield assemble_parts(config, store, given, tools=box)
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def _box(config: Config) -> AsyncGenerator[Box]:
+    """The tools; configured servers are started when first asked for, and ended here."""
+    if not config.servers:
+        yield Box()
+        return
+    async with anyio.create_task_group() as tasks:
+        yield Box(served=Servers(config.servers, tasks).tools)
+        tasks.cancel_scope.cancel()
 
 
 async def open_store(config: Config) -> LogStore:
@@ -119,6 +133,8 @@ def answering(config: Config) -> About:
 
 def sqlite_version() -> str:
     """The version of the SQLite that the log is written with."""
+    import apsw
+
     return str(apsw.sqlite_lib_version())
 
 
