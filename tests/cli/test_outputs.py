@@ -291,8 +291,8 @@ replay: verified
                         "uri": "sidechat://sessions/child",
                         "title": "Why WAL?",
                         "parent": "parent",
-                        "created": 1_700_000_000_000,
-                        "active": 1_700_000_060_000,
+                        "created": "2023-11-14T22:13:20.000Z",
+                        "active": "2023-11-14T22:14:20.000Z",
                         "turns": 2,
                         "merged": True,
                     }

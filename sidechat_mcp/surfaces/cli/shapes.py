@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sidechat_mcp.sidechat.reports import (
@@ -84,8 +85,8 @@ def listing(report: Listing) -> dict[str, Any]:
                 "uri": row.uri,
                 "title": row.title,
                 "parent": row.parent,
-                "created": row.created,
-                "active": row.active,
+                "created": instant(row.created),
+                "active": instant(row.active),
                 "turns": row.turns,
                 "merged": row.merged,
             }
@@ -93,6 +94,12 @@ def listing(report: Listing) -> dict[str, Any]:
         ],
         "next": report.next,
     }
+
+
+def instant(milliseconds: int) -> str:
+    """As the tools spell a time: UTC, to the millisecond."""
+    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def reading(report: Reading) -> dict[str, Any]:
