@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.tools.mcp_servers import Server
 
 MOST_CAP = 10_000
 
@@ -15,12 +19,14 @@ MOST_CAP = 10_000
 @dataclass(frozen=True, slots=True)
 class Config:
     """`home` holds the log, its locks and the file of settings; `store` is a path or
-    `postgresql://…`; `agent` as in CONTRACT; `note_cap` in code points."""
+    `postgresql://…`; `agent` as in CONTRACT; `note_cap` in code points; `servers` are the MCP
+    servers whose tools native sessions may have."""
 
     home: Path
     store: str
     agent: str = "auto"
     note_cap: int = 2000
+    servers: Sequence[Server] = ()
 
     @property
     def log(self) -> Path:
@@ -31,11 +37,18 @@ class Config:
 def load(environ: Mapping[str, str]) -> Config:
     """Raises InvalidRequest, naming the setting and what it may be."""
     home = Path(environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
-    settings = {**_file(home / "config.toml"), **_environment(environ)}
+    found = _file(home / "config.toml")
+    settings = {**_settings(found, home / "config.toml"), **_environment(environ)}
     store = settings.get("store") or str(home / "log.db")
     if "://" not in store:
         store = str(Path(store).expanduser().absolute())
-    return Config(home, store, settings.get("agent") or "auto", _cap(settings.get("note_cap")))
+    return Config(
+        home,
+        store,
+        settings.get("agent") or "auto",
+        _cap(settings.get("note_cap")),
+        _servers(found.get("servers", {}), home / "config.toml"),
+    )
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -47,22 +60,50 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {field: environ[name] for name, field in names.items() if environ.get(name)}
 
 
-def _file(path: Path) -> dict[str, str]:
+def _file(path: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise InvalidRequest(
             f"{path} cannot be read: {error}.", then="Correct or remove it."
         ) from error
-    unknown = found.keys() - {"store", "agent", "note_cap"}
+
+
+def _settings(found: Mapping[str, Any], path: Path) -> dict[str, str]:
+    unknown = found.keys() - {"store", "agent", "note_cap", "servers"}
     if unknown:
         raise InvalidRequest(
             f"{path} has unknown settings: {', '.join(sorted(unknown))}.",
-            then="Known are store, agent, note_cap.",
+            then="Known are store, agent, note_cap and [servers.NAME].",
         )
-    return {name: str(value) for name, value in found.items()}
+    return {name: str(value) for name, value in found.items() if name != "servers"}
+
+
+class _Server(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    url: str | None = None
+
+
+def _servers(found: object, path: Path) -> Sequence[Server]:
+    try:
+        given = TypeAdapter(dict[str, _Server]).validate_python(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, ("servers", *first["loc"])))
+        raise InvalidRequest(f"{path}: {where}: {first['msg']}.", then="Correct it.") from None
+    for name, one in given.items():
+        if (one.command is None) == (one.url is None):
+            raise InvalidRequest(
+                f"{path}: servers.{name} needs either `command` or `url`.", then="Give one."
+            )
+    return [
+        Server(name, one.command, tuple(one.args), one.env, one.url) for name, one in given.items()
+    ]
 
 
 def _cap(given: str | None) -> int:

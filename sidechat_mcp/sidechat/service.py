@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest, render
+from sidechat_mcp.core import digest, render, schemas
 from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
@@ -180,13 +180,21 @@ class Sidechat:
         return await self._lists.complete(caller, value)
 
     async def native(
-        self, caller: Caller, *, system: str | None = None, agent: str | None = None
+        self,
+        caller: Caller,
+        *,
+        system: str | None = None,
+        agent: str | None = None,
+        tools: bool = False,
     ) -> Header:
-        """A new native session, with its `request/header`; `converse` talks to it by id."""
+        """A new native session, with its `request/header`; `converse` talks to it by id. With
+        `tools` its model may use the workspace tools and those of configured servers."""
         configured = "quoting" if self.parts.agent == "auto" else self.parts.agent
         name = agent or configured
         about = self.parts.about(name)
-        head = RequestHeader(system=Part(text=system or ""), tools=Part("[]"), model=about.model)
+        offered = await self.parts.agents.tools.offered() if tools else ()
+        listed = schemas.dump((one.name, one.description, one.schema) for one in offered)
+        head = RequestHeader(Part(text=system or ""), Part(text=listed), about.model)
         meta = Meta("native", caller.principal, name, caller.cwd)
         receipt = await self.parts.agents.create(None, meta, [head])
         return (await self.parts.store.row(receipt.session)).header

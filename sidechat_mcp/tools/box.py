@@ -73,13 +73,3 @@ class Bound:
         if not isinstance(given, dict):
             return Outcome(text("The arguments are no JSON object."), is_error=True)
         return await self.tool.run(json.dumps(self.translate(cast(Arguments, given))), session)
-
-
-def schemas(tools: Sequence[Tool]) -> str:
-    """The JSON text of tool schemas as `request/header` keeps it: name, description,
-    input_schema; keys in this order, no spaces."""
-    listed = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
-        for tool in tools
-    ]
-    return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))

@@ -3,8 +3,8 @@
     python -m tests.feature.merger LOG CHILD MOMENT
 
 It waits for the file LOG.first (or, to live, LOG.second), merges with an agent that says
-something new at every call, and prints the note's id and text. MOMENT is `never`, or when it kills itself: `before condense`,
-`after condense`, `before commit`, `after commit`."""
+something new at every call, and prints the note's id and text. MOMENT is `never`, or when the
+process kills itself: `before condense`, `after condense`, `before commit`, `after commit`."""
 
 from __future__ import annotations
 
