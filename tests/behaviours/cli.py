@@ -45,4 +45,8 @@ BEHAVIOURS = {
     "cli:note-shown-first": Behaviour(
         "law 9", "`/merge` at a terminal shows the note and takes back what was shown."
     ),
+    "cli:setup": Behaviour(
+        "issue: a real parent",
+        "`setup` shows, then runs, the client's own command, or says why not.",
+    ),
 }
