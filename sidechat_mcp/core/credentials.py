@@ -64,7 +64,8 @@ _KEYS = (
         ("private key",),
         r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:(?:(?!-----BEGIN)[\s\S])*?-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
-        r"|(?:\s|\\[rn]|[A-Za-z0-9+/=]{24,})*)",
+        r"|(?:(?:\s|\\[rn]){1,4}[A-Za-z0-9+/=]{40,})*"
+        r"(?:(?:\s|\\[rn]){1,4}[A-Za-z0-9+/]{0,62}={1,2})?)",
     ),
     Family("private key", ("private-lines",), r"Private-Lines: \d+([A-Za-z0-9+/=\s]+)"),
     _token("age key", r"AGE-SECRET-KEY-1[0-9A-Za-z]{50,}"),
@@ -235,7 +236,7 @@ _SERVICES = (
     _token("Typeform token", r"tfp_[\w.=-]{40,}"),
     _token("Contentful token", r"CFPAT-[\w-]{40,}"),
     _token("Mapbox token", r"sk\.eyJ[\w-]{20,}\.[\w-]{20,}", "sk.eyj"),
-    _token("Sentry token", r"sntr[uy]s?_[\w+/=-]{40,}", "sntr"),
+    _token("Sentry token", r"sntry[su]_[\w+/=-]{40,}", "sntr"),
     _token("New Relic key", r"NR(?:AK|II|IQ|JS|RA|SP)-[A-Za-z0-9_-]{20,}", "nr"),
     _token(
         "Grafana token",

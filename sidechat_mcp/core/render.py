@@ -22,7 +22,7 @@ _ENDED: dict[Reason, str] = {
     "interrupted": "This turn was interrupted.",
 }
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r"( {0,3})(#{1,6})(?=\s|$)")
+_HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*")
 
 

@@ -40,4 +40,30 @@ BEHAVIOURS = {
     ),
     "core:inherited-bytes": Behaviour("law 3", "Inherited messages come out byte for byte."),
     "core:digest-continued": Behaviour("law 3", "The digest of a prefix can be continued."),
+    "core:redact-families": Behaviour(
+        "case SC-102", "A credential of any family is taken out, whatever surrounds it."
+    ),
+    "core:redact-leaves-alone": Behaviour(
+        "case SC-102", "Digests, ids, images, code and prose are not damaged."
+    ),
+    "core:redact-idempotent": Behaviour("law 9", "What was redacted is not changed again."),
+    "core:redact-linear": Behaviour("law 9", "No text makes redacting slow."),
+    "core:harmless": Behaviour(
+        "case SC-075", "Escapes, overrides and hidden characters go; emoji and scripts stay."
+    ),
+    "core:note-round-trip": Behaviour("law 6", "A note is read back from its event, text and all."),
+    "core:wrapper-holds": Behaviour("law 8", "The text of a note cannot close its own wrapper."),
+    "core:cap": Behaviour("law 9", "The cap counts code points and refuses instead of cutting."),
+    "core:merge-identity": Behaviour(
+        "law 6", "A merge is known by child, last completed turn and only a person's own text."
+    ),
+    "core:draft-reused": Behaviour("law 9", "A draft is reused while the child has no newer turn."),
+    "core:note-seen": Behaviour("law 13", "A delivered note is known by the id in its wrapper."),
+    "core:render-own-headings": Behaviour("case SC-075", "What was said cannot pass for our own."),
+    "core:render-harmless": Behaviour(
+        "case SC-102", "What people are shown has no escapes and no credentials."
+    ),
+    "core:lineage-covers": Behaviour("law 2", "A lineage covers a log without gap or overlap."),
+    "core:framing": Behaviour("design: framing", "The framing makes a read-only advisor."),
+    "core:pure": Behaviour("design: rooms", "Core has no await, clock, randomness or I/O."),
 }
