@@ -23,7 +23,7 @@ _REASONS: dict[str, Reason] = {
 
 @dataclass(slots=True)
 class Reply:
-    """Folds chunks. `heard` is the text of the block that is still arriving."""
+    """Folds chunks. `heard` is the text of the blocks that are not whole yet."""
 
     turn: TurnId
     blocks: list[Block] = field(default_factory=list[Block])
@@ -38,17 +38,20 @@ class Reply:
                 self.heard += text
                 return text
             case Whole(block=block):
-                unheard = ""
-                if isinstance(block, Text):
-                    unheard = "" if self.heard else block.text
-                    self.heard = ""
                 self.blocks.append(block)
-                return unheard
+                return self._unheard(block.text) if isinstance(block, Text) else ""
             case Spent():
                 self.spent = chunk
             case Done():
                 self.done = chunk
         return ""
+
+    def _unheard(self, text: str) -> str:
+        """What listeners lack of a text block that is whole now."""
+        _, found, rest = self.heard.partition(text) if text else ("", "", self.heard)
+        unheard = "" if found or self.heard else text
+        self.heard = rest
+        return unheard
 
     @property
     def content(self) -> Content:
