@@ -91,14 +91,16 @@ class Log:
 
 @dataclass(slots=True)
 class Turn:
-    """`calls` have no result yet. `tail` says how far the answer has come: `done` came to its
-    end, `unsure` looks whole but its record does not say so. `waiting` is context that came
-    after such an answer. `places` are the messages that may still grow."""
+    """`latest` is the newest record that anything here comes from. `calls` have no result yet.
+    `tail` says how far the answer has come: `done` came to its end, `unsure` looks whole but its
+    record does not say so. `waiting` is context that came after such an answer. `places` are the
+    messages that may still grow."""
 
     id: TurnId
     of: Literal["turn", "injection"]
     number: int | None
     items: list[Item]
+    latest: Record
     calls: dict[str, Record] = field(default_factory=dict[str, Record])
     waiting: list[Record] = field(default_factory=list[Record])
     places: dict[str, int] = field(default_factory=dict[str, int])
@@ -143,6 +145,7 @@ class Turn:
 
     def answer(self, record: Record, says: Answer, *, counted: bool = True) -> None:
         """Add a block, or more, of a message that may have begun before."""
+        self.latest = record
         place = self.places.get(says.message)
         before: Content = ()
         if place is None:
@@ -174,13 +177,14 @@ class Turn:
         """Close every open call with a result that says so; how many there were."""
         calls, self.calls = self.calls, {}
         turn = session.Turn(self.id, self.of, self.number, 0, started=tuple(calls))
+        latest = self.latest
         for record, body in zip(calls.values(), balance.closing(turn, "error"), strict=False):
             self._add(record, body)
+        self.latest = latest
         return len(calls)
 
     def end(self, reason: Reason, detail: str | None = None) -> None:
-        last = self.items[-1]
-        self.items.append(Item(last.uuid, last.at, TurnEnd(self.id, reason, detail)))
+        self._add(self.latest, TurnEnd(self.id, reason, detail))
 
     def messages(self) -> Iterator[tuple[str, Content]]:
         for message, place in self.places.items():
@@ -216,13 +220,15 @@ class Turn:
             self.items[place] = replace(self.items[place], body=body)
 
     def _add(self, record: Record, body: Body) -> None:
+        self.latest = record
         self.items.append(Item(record.uuid, record.at, body))
 
 
 def opened(record: Record, of: Literal["turn", "injection"], number: int | None) -> Turn:
     """A turn that begins with `record`."""
     turn = TurnId(_name(record.uuid))
-    return Turn(turn, of, number, [Item(record.uuid, record.at, TurnStart(turn, of, number))])
+    first = Item(record.uuid, record.at, TurnStart(turn, of, number))
+    return Turn(turn, of, number, [first], record)
 
 
 def _model(item: Item) -> str | None:

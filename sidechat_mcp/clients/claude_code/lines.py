@@ -15,8 +15,9 @@ from typing import Any, Protocol, cast
 LONGEST = 32 * 1024 * 1024
 """Bytes of the longest line that is read."""
 
-_TRIES = 64
-"""At how many places of a broken line a whole record is looked for."""
+_EFFORT = 4
+"""How often the text of a broken line is gone through, at most, to find whole records in it."""
+_ATTEMPT = 20
 _DIGITS = 4000
 _START = re.compile(r'\{\s*"(?:type|parentUuid|logicalParentUuid|uuid|sessionId|isSidechain)"')
 
@@ -86,19 +87,25 @@ def _lines(source: Source, tally: Tally) -> Iterator[bytes]:
 
 
 def _parsed(line: bytes, tally: Tally) -> list[Any]:
+    text = line.decode("utf-8", "replace").strip("\ufeff \t\r\n")
     try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        text = line.decode("utf-8", "replace")
-        tally.unreadable["not UTF-8, shown as U+FFFD"] += 1
-    text = text.strip("\ufeff \t\r\n")
-    try:
-        return [_decoded(text)]
+        found = [_decoded(text)]
     except RecursionError:
         tally.unreadable["nested too deeply"] += 1
         return []
     except ValueError:
         return _recovered(text, line.endswith(b"\n"), tally)
+    if "\ufffd" in text and not _is_utf8(line):
+        tally.unreadable["not UTF-8, shown as U+FFFD"] += 1
+    return found
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(text: str) -> Any:
@@ -115,14 +122,19 @@ def _recovered(text: str, ended: bool, tally: Tally) -> list[Any]:
     glued to it, without a newline between them."""
     found: list[Any] = []
     torn, at = False, 0
-    for tries, start in enumerate(_START.finditer(text)):
-        if tries >= _TRIES:
-            break
+    left = _EFFORT * len(text)
+    for start in _START.finditer(text):
         if start.start() < at:
             continue
+        left -= _ATTEMPT
+        if left < 0:
+            break
         try:
             value, end = _WIDE.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError as error:
+            left -= error.pos - start.start()
+            continue
+        except RecursionError:
             continue
         if isinstance(value, dict) and "type" in value and "sessionId" in value:
             torn = torn or bool(text[at : start.start()].strip())
@@ -133,6 +145,7 @@ def _recovered(text: str, ended: bool, tally: Tally) -> list[Any]:
             tally.unreadable["not JSON"] += 1
         else:
             tally.ignored["unfinished last line"] += 1
+            tally.lines -= 1
     elif torn or text[at:].strip():
         tally.unreadable["torn record"] += 1
     return found

@@ -15,7 +15,7 @@ from pathlib import Path
 from sidechat_mcp.clients.claude_code import records
 from sidechat_mcp.clients.claude_code.drafting import NAME
 from sidechat_mcp.clients.claude_code.lines import Tally, objects
-from sidechat_mcp.core.content import Text
+from sidechat_mcp.core.content import Content, Text
 from sidechat_mcp.ports.client import Found
 
 HEAD = 256 * 1024
@@ -60,7 +60,8 @@ class Places:
     def folders(self, cwd: str) -> Sequence[Path]:
         """The project folders of `cwd`, however the path to it is spelled."""
         wanted = self._keys(cwd)
-        found = [self.projects / key for key in wanted if (self.projects / key).is_dir()]
+        # A name that is too long for the file system is no folder and no error.
+        found = [self.projects / key for key in wanted if os.path.isdir(self.projects / key)]
         long = tuple(f"{key[:LONGEST_KEY]}-" for key in wanted if len(key) > LONGEST_KEY)
         loose = {key.casefold() for key in wanted} if _DRIVE.match(cwd) else set[str]()
         if long or (loose and not found):
@@ -170,9 +171,17 @@ def look(path: Path, active: int) -> Found | None:
         if record is None:
             continue
         spoken = True
-        title = _title(record.says)
-        if title is not None:
-            break
+        match record.says:
+            case records.Said(form="typed" | "command" as form, content=content):
+                title = _title(content) or title
+                if form == "typed" and title is not None:
+                    break
+            case records.Said(form="output"):
+                title = None  # The client answered that command itself.
+            case records.Answer() if title is not None:
+                break
+            case _:
+                pass
     return Found(NAME, path.stem, path, active, shelf.cwd, title) if spoken else None
 
 
@@ -192,15 +201,13 @@ def _recorded(folder: Path, cwd: str) -> bool:
     return False
 
 
-def _title(says: records.Saying) -> str | None:
-    if not isinstance(says, records.Said) or says.form not in ("typed", "command"):
-        return None
-    texts = [block.text for block in says.content if isinstance(block, Text)]
+def _title(content: Content) -> str | None:
+    texts = [block.text for block in content if isinstance(block, Text)]
     words = next((text for text in texts if not text.startswith("<system-reminder>")), "")
-    if says.form == "command":
-        name, arguments = _COMMAND.search(words), _ARGUMENTS.search(words)
-        words = f"{name[1] if name else ''} {arguments[1] if arguments else ''}"
-    return " ".join(words.split())[:TITLE] or None
+    command, arguments = _COMMAND.search(words), _ARGUMENTS.search(words)
+    if command is not None:
+        words = f"{command[1]} {arguments[1] if arguments is not None else ''}"
+    return " ".join(words.split())[:TITLE].rstrip() or None
 
 
 def _folders(projects: Path) -> Iterator[Path]:
