@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any, NoReturn, cast, get_args
 
@@ -36,14 +36,15 @@ def load(data: bytes, *, upcasts: Mapping[str, Sequence[Upcast]] = UPCASTS) -> B
     """The body that `dump` wrote, by this or an older version (upcast) or a newer one
     (`Unknown`). Raises ValueError with what is wrong when `data` is damaged."""
     kind = _kind_at_end(data)
-    if kind in _kinds() and kind not in upcasts:
-        return cast("Body", _read(_adapter(kind), data))
+    adapter = _adapter(kind)
+    if adapter is not None and kind not in upcasts:
+        return cast("Body", _read(adapter, data))
     found = _object(data)
     for upcast in upcasts.get(_kind(found), ()):
         found = upcast(found)
-    kind = _kind(found)
-    if kind in _kinds():
-        return cast("Body", _valid(_adapter(kind), found))
+    adapter = _adapter(kind := _kind(found))
+    if adapter is not None:
+        return cast("Body", _valid(adapter, found))
     return Unknown(kind, found, found.get("ignorable") is True)
 
 
@@ -75,9 +76,11 @@ def _kinds() -> Mapping[str, type[Any]]:
     return {str(fields(kind)[-1].default): kind for kind in get_args(Known)}
 
 
-@cache
-def _adapter(kind: str) -> TypeAdapter[Any]:
-    return TypeAdapter(_kinds()[kind])
+# Built when first needed, which costs milliseconds; bounded, for names come from outside.
+@lru_cache(maxsize=256)
+def _adapter(kind: str) -> TypeAdapter[Any] | None:
+    """What reads that kind, or None for one that this version does not know."""
+    return TypeAdapter(_kinds()[kind]) if kind in _kinds() else None
 
 
 @cache

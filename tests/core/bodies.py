@@ -34,17 +34,20 @@ json_values = st.recursive(
 )
 objects = st.dictionaries(words, json_values, max_size=3)
 
+KINDS = typing.get_args(events.Known)
+BLOCKS = typing.get_args(typing.get_args(content.Block)[0])
+
 
 def _of(kind: type[Any]) -> st.SearchStrategy[Any]:
     """Any value of a dataclass of ours, by its fields."""
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     return st.builds(kind, **{name: _by(hint) for name, hint in hints.items()})
 
 
 def _by(hint: Any) -> st.SearchStrategy[Any]:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint == content.Content:
-        return st.lists(st.one_of(*map(_of, typing.get_args(content.Block))), max_size=3).map(tuple)
+        return st.lists(st.one_of(*map(_of, BLOCKS)), max_size=3).map(tuple)
     if origin is typing.Literal:
         return st.sampled_from(arguments)
     if hint is str or getattr(hint, "__supertype__", None) is str:
@@ -58,7 +61,6 @@ def _by(hint: Any) -> st.SearchStrategy[Any]:
     return {int: st.integers(-(2**60), 2**60), bool: st.booleans(), type(None): st.none()}[hint]
 
 
-KINDS = typing.get_args(events.Known)
 known: st.SearchStrategy[Body] = st.one_of(*map(_of, KINDS))
 
 
