@@ -29,7 +29,7 @@ _FOLLOW_UP = re.compile(
 @dataclass(frozen=True, slots=True)
 class Reply:
     lines: Sequence[str]
-    verdict: Verdict
+    verdict: Verdict | None
     quotes: Sequence[Quote] = ()
 
     @property

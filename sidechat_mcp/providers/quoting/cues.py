@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import re
 
+from sidechat_mcp.providers.quoting.sentences import split
+
 _CORRECTION = re.compile(
     r"^\W*(?:hm+|no|nope|nah|wait|actually|but|however|hold on|not (?:quite|really|that|so)|scratch"
     r" that|stop|careful|sorry|wrong)\b"
     r"|\b(?:instead|rather than|make (?:it|that|them)|change (?:it|that|this) to|switch(?:ed)? to"
     r"|changed my mind|on second thoughts?|forget (?:about|it|that|the)|never ?mind|scratch that"
     r"|(?:is|are|was|were|'s|that's|looks?|seems?) (?:much |far |way |a bit )?too \w+"
+    r"|too (?:little|few|much|many|long|short|slow|expensive|big|small|late|early|risky)"
     r"|(?:is|are|'s|'re) wrong|breaks?|(?:won't|doesn't|does not|will not|can't|cannot|didn't) work"
     r"|(?:is|are|'s|'re) enough|not (?:allowed|possible|available|acceptable|an option)"
     r"|no longer|retired|cancell?ed|closed|(?:need|find|use|take|want|try) (?:another|a different)"
@@ -21,19 +24,31 @@ _CORRECTION = re.compile(
     re.I | re.M,
 )
 _DECISION = re.compile(
-    r"\b(?:agreed|decided?|decision|settled|chosen|we(?:'ll| will)|i(?:'ll| will)|let's|go(?:ing)?"
-    r" (?:with|for)|stays?|it is,|use|keep|take|make it|do (?:that|this|it)|set (?:it|the|up)|then:"
-    r"|done|changed|book|switch(?:ed)? to|must|approved?|confirmed|ok(?:ay)?,|yes,|fine,|only"
-    r"|accepts?|instead|prepare|hire|leave)\b",
+    r"^\W*(?:(?:agreed|then|done|changed|fixed|decided|settled|understood)\b|ok(?:ay)?[:,])"
+    r"|\b(?:agreed|we(?:'ve)? decided|decision|settled on|chosen|we(?:'ll| will)|i(?:'ll| will)"
+    r"|let's|go(?:ing)? (?:with|for)|it is,|stays|make it|do (?:that|this)"
+    r"|set (?:it|the \w+) (?:at|to)"
+    r"|i(?:'ve| have) (?:changed|added|moved|fixed)|i (?:changed|added|moved|fixed)"
+    r"|switch(?:ed)? to|has agreed|approved|confirmed|instead|rollback is|the (?:rule|plan|fix) is"
+    r"|is enough|wants? (?:\d|at least|at most|only))\b",
     re.I,
 )
+_ORDER = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|yes|fine|good|great|nice|then|please|and)[,.:]?\s+)*(?:use|keep|take|go|make"
+    r"|do|set|let|leave|prepare|hire|book|add|drop|remove|move|put|send|start|stop|switch|change|write"
+    r"|no|call|ship|run|forget|skip|only|give|plan|try|buy|pick)\b",
+    re.I,
+)
+"""A person's sentence that tells what to do."""
 _OPEN = re.compile(
-    r"\b(?:open(?: (?:is|are|items?|questions?|points?|issues?))?:|(?:is|are|that is|that's|stays?"
-    r"|remains?|still) (?:still )?(?:open|undecided|unclear|unresolved|outstanding|missing)"
-    r"|remaining|still to|to do|todo|to be (?:decided|done|clarified|confirmed|checked)|outstanding"
-    r"|pending|undecided|unsettled|not (?:yet )?(?:settled|decided|clear|done|sure)(?: yet)?"
-    r"|unresolved|next steps?|what's left|left to|follow-?ups?|blocked on|waiting for|depends on"
-    r"|tbd|should decide|has to decide|must (?:approve|decide|confirm))\b",
+    r"\b(?:open(?: (?:is|are|items?|questions?|points?|issues?))?:"
+    r"|(?:that|this|it) is (?:still )?open|(?:is|are|stays?|remains?|still) (?:still )?"
+    r"(?:open|undecided|unclear|unresolved|outstanding)"
+    r"|remaining(?: to do| work| tasks?)?:|remaining to do|still to (?:do|be)|to do:|todo"
+    r"|to be (?:decided|done|clarified|confirmed|checked)|outstanding:?|still pending|undecided"
+    r"|unsettled|not (?:yet )?(?:settled|decided|clear)(?: yet)?|unresolved|next steps?"
+    r"|what's left|left to do|follow-?ups?|blocked on|still (?:waiting|need|missing)|tbd"
+    r"|should decide|has to decide|not sure)\b",
     re.I,
 )
 _AGREES = re.compile(
@@ -53,6 +68,18 @@ def corrects(said: str) -> bool:
     return _CORRECTION.search(said) is not None
 
 
+_DROPPED = re.compile(
+    r"\b(?:forget(?: about)?|drop|skip|scratch|instead of|rather than|no more|not|without|against)"
+    r"\s+(?:the |a |an |any |using )?([\w-]+)",
+    re.I,
+)
+
+
+def drops(said: str) -> list[str]:
+    """What a person's words turn down by name."""
+    return _DROPPED.findall(said)
+
+
 def agrees(said: str) -> bool:
     return _AGREES.search(said) is not None
 
@@ -61,12 +88,33 @@ def decides(sentence: str) -> bool:
     return _DECISION.search(sentence) is not None
 
 
+def orders(sentence: str) -> bool:
+    """Whether a person's sentence tells what to do."""
+    return _ORDER.match(sentence) is not None
+
+
 def leaves_open(sentence: str) -> bool:
     return _OPEN.search(sentence) is not None
 
 
 def proposes(sentence: str) -> bool:
     return _PROPOSAL.search(sentence) is not None
+
+
+_REQUEST = re.compile(
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?|please|now)[,:]?\s+)*(?:what|which|who|whom|whose|when|where|why|how"
+    r"|is|are|was|were|do|does|did|can|could|will|would|should|has|have|tell me|show me|explain|list"
+    r"|find|summari[sz]e|remind me|give me|describe|compare|look up|quote)\b",
+    re.I,
+)
+
+
+def requests(said: str) -> bool:
+    """Whether a message only asks and states nothing."""
+    return all(
+        asks(said[s.start : s.stop]) or _REQUEST.match(said[s.start : s.stop])
+        for s in split(said[:4000])
+    )
 
 
 def asks(sentence: str) -> bool:

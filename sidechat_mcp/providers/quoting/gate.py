@@ -29,13 +29,17 @@ def verdict(question: Question, turns: Sequence[Turn], weight: Mapping[str, floa
 def _answers(question: Question, best: Turn, weight: Mapping[str, float]) -> bool:
     if best.coverage < COVERAGE or not best.gives:
         return False
-    own = [s for s, credit in best.held.items() if credit > RELATED]
-    if not own or (len(own) == 1 < len(question.stems)):
+    # What only a related word stands for was not really said.
+    own = {s for s, credit in best.held.items() if credit > RELATED}
+    heavy = [s for s in question.stems if s not in question.light]
+    if len(own.intersection(heavy)) < min(2, max(len(heavy), 1)):
         return False
-    if any(name not in best.held for name in question.names):
+    if not question.names <= own:
+        return False
+    if question.yes_no and not own.issuperset(heavy):
         return False
     never = sum(w for s, w in weight.items() if w >= UNSEEN and s not in best.held)
     if never > NEVER * sum(weight.values()):
         return False
     wanted = sum(weight[s] for s in question.focus)
-    return sum(weight[s] for s in question.focus if s in best.held) >= FOCUS * wanted
+    return sum(weight[s] for s in question.focus if s in own) >= FOCUS * wanted

@@ -11,6 +11,7 @@ from typing import Literal
 
 from sidechat_mcp.core.assemble import Context, Message
 from sidechat_mcp.core.content import Media, Text, ToolUse, plain
+from sidechat_mcp.providers.quoting import cues
 from sidechat_mcp.providers.quoting.reply import is_reply
 
 Speaker = Literal["user", "assistant", "note", "context", "call", "tool result"]
@@ -66,18 +67,33 @@ def role_of(message: Message) -> str | None:
 
 
 def entries(messages: Sequence[Message], start: int, stop: int, inherited: int) -> list[Entry]:
-    """What may be quoted of `messages[start:stop]`."""
+    """What may be quoted of `messages[start:stop]`. Whether a person's question was answered is
+    looked up beyond `stop`, so cut only right before a user message."""
     found: list[Entry] = []
     after = next((m.turn for m in reversed(messages[:start]) if m.turn is not None), 0)
     for place in range(start, stop):
         message = messages[place]
         if message.turn is not None:
             after = message.turn
-        own = place >= inherited
+        own = 0 < inherited <= place
         for speaker, text in _said(message, own):
-            if text and not text.isspace():
-                found.append(Entry(place, message.turn, after, speaker, text))
+            if not text or text.isspace():
+                continue
+            if speaker == "user" and cues.requests(text) and (own or not _met(messages, place)):
+                continue
+            found.append(Entry(place, message.turn, after, speaker, text))
     return found
+
+
+def _met(messages: Sequence[Message], place: int) -> bool:
+    """Whether somebody else than this agent answered the message. A question that nobody answered
+    says nothing that could be quoted as an answer."""
+    for message in messages[place + 1 :]:
+        if message.role == "user":
+            return False
+        if message.role == "assistant":
+            return message.turn is not None and not is_reply(_readable(message))
+    return False
 
 
 def _said(message: Message, own: bool) -> list[tuple[Speaker, str]]:
@@ -131,30 +147,35 @@ def order(context: Context) -> Order | None:
 
 
 def question(context: Context) -> tuple[int, str]:
-    """The place of the question and its words: what the person said since the last answer.
-    The place is where the searchable history ends; without a question it is the whole length."""
+    """The place of the question and its words: what the person said in the turn that is to be
+    answered. The place is where the searchable history ends; without a question it is the whole
+    length."""
     place = len(context.messages)
     said: list[str] = []
-    for at in range(len(context.messages) - 1, -1, -1):
+    for at in range(place - 1, context.inherited - 1, -1):
         message = context.messages[at]
-        if message.role in ("assistant", "tool"):
+        if message.role != "user":
+            if message.role in ("assistant", "tool"):
+                break
+        elif said and message.turn != context.messages[place].turn:
             break
-        if message.role == "user":
+        else:
             place = at
             said.append(_readable(message))
-        elif at < context.inherited:
-            break
     return place, "\n".join(reversed(said)).strip()
 
 
 def exchanges(context: Context) -> list[Exchange]:
-    """The side session's own questions and replies, oldest first."""
+    """The side session's own questions and replies, oldest first. Without a fork, those that this
+    agent replied to."""
     found: list[Exchange] = []
     for message in context.messages[context.inherited :]:
-        if message.role == "user" and message.turn is not None:
+        if message.turn is None:
+            continue
+        if message.role == "user":
             found.append(Exchange(message.turn, _readable(message), ""))
-        elif message.role == "assistant" and message.turn is not None and found:
+        elif message.role == "assistant" and found:
             last = found[-1]
             reply = f"{last.reply}\n{plain(message.content)}".strip()
             found[-1] = Exchange(last.turn, last.question, reply)
-    return found
+    return [e for e in found if context.inherited or is_reply(e.reply)]

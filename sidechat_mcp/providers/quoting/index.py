@@ -6,8 +6,7 @@ so the same history gives the same ranking whether it was built at once or turn 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -136,33 +135,47 @@ class Cache:
 
     def __init__(self, most: int = 8, characters: int = 64_000_000) -> None:
         self._most, self._characters = most, characters
-        self._kept: OrderedDict[int, Index] = OrderedDict()
-        self._next = 0
+        self._kept: list[Index] = []
 
-    def take(self, messages: Sequence[Message], inherited: int) -> Index:
+    @contextmanager
+    def lend(self, messages: Sequence[Message], inherited: int) -> Generator[Index]:
         """The kept index that holds the longest beginning of `messages`, or an empty one."""
-        best: int | None = None
-        for number, index in self._kept.items():
-            held = len(index.messages)
-            longer = best is None or held > len(self._kept[best].messages)
-            if (
-                longer
-                and index.inherited == inherited
-                and held <= len(messages)
-                and index.messages == list(messages[:held])
-            ):
-                best = number
-        return Index(inherited) if best is None else self._kept.pop(best)
+        index = self._take(messages, inherited)
+        try:
+            yield index
+        except apsw.Error:
+            index.close()
+            raise
+        except BaseException:
+            self._put(index)
+            raise
+        self._put(index)
 
-    def put(self, index: Index) -> None:
-        """Keep `index` as the most recent one, and let the oldest go while over the bounds."""
-        self._next += 1
-        self._kept[self._next] = index
-        while len(self._kept) > self._most or (
-            len(self._kept) > 1 and sum(i.size for i in self._kept.values()) > self._characters
+    def _take(self, messages: Sequence[Message], inherited: int) -> Index:
+        fitting = [
+            index
+            for index in self._kept
+            if index.inherited == inherited and index.messages == messages[: len(index.messages)]
+        ]
+        if not fitting:
+            return Index(inherited)
+        best = max(fitting, key=lambda index: len(index.messages))
+        self._kept.remove(best)
+        return best
+
+    def _put(self, index: Index) -> None:
+        self._kept.append(index)
+        while len(self._kept) > 1 and (
+            len(self._kept) > self._most or sum(i.size for i in self._kept) > self._characters
         ):
-            self._kept.popitem(last=False)[1].close()
+            self._kept.pop(0).close()
 
-    def close(self) -> None:
-        while self._kept:
-            self._kept.popitem()[1].close()
+
+def batches(messages: Sequence[Message], start: int) -> Iterator[Sequence[Message]]:
+    """`messages[start:]` in steps of about `BATCH`, each ending right before a user message."""
+    while start < len(messages):
+        stop = min(start + BATCH, len(messages))
+        while stop < len(messages) and messages[stop].role != "user":
+            stop += 1
+        yield messages[start:stop]
+        start = stop

@@ -9,53 +9,94 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sidechat_mcp.providers.quoting.cues import asks
+from sidechat_mcp.providers.quoting.sentences import split
 from sidechat_mcp.providers.quoting.synonyms import related, spellings
-from sidechat_mcp.providers.quoting.words import camel_parts, is_stop, stem, words
+from sidechat_mcp.providers.quoting.wordlists import (
+    ASKING,
+    LIGHT,
+    OPEN_FILL,
+    OPEN_WORDS,
+    is_stop,
+    little_words,
+)
+from sidechat_mcp.providers.quoting.words import stem, words
 
-Want = Literal["number", "time", "count", "name", "person", "open", "any"]
+Want = Literal[
+    "any",
+    "count",
+    "number",
+    "money",
+    "duration",
+    "size",
+    "often",
+    "time",
+    "name",
+    "value",
+    "person",
+    "open",
+]
+HEART, MOST_READ = 400, 20_000
+"""Characters of a message that is all question, and of the end of one in which it is looked for."""
 MOST_WORDS = 24
 """A longer question is searched by its first words only."""
 
-_EMPTY = frozenset(
-    "happen happens happened exactly currently actually again maybe called call named name mean means"
-    " question answer discuss discussed mention mentioned talk talked conversation detail details"
-    " briefly explain summarise summarize remind side earlier before far plan way".split()
-)
-"""Words that ask rather than tell what is asked about."""
 OPEN = "open item"
 """Stands among the stems of a question that asks what is open; no word has such a stem."""
-OPEN_WORDS = (
-    "open remaining outstanding pending undecided unresolved unsettled todo still settled decided"
-    " clarified waiting next must"
-).split()
-_LIGHT = frozenset(
-    "time times day days date dates month months week weeks year years percent percentage number"
-    " amount total long fast slow large big far old often high wide deep heavy expensive start starts"
-    " begin begins run runs work works place arrange arranged decide decided decision choose chosen"
-    " chose pick picked final finally current along order along prevent prevents reason exact".split()
-)
-"""Words that shape a question as much as they say what it is about; they count for less, and not
-at all where the history never uses them."""
 _OPEN = re.compile(
     r"\b(?:left|remain\w*|outstanding|unresolved|undecided|unsettled|to-?do|still to|open"
     r" (?:item|question|point|issue|task|end)s?|(?:is|are|stays?|what's|anything) (?:still )?open"
     r"|next steps?|pending|loose ends?|(?:be|get) (?:clarified|decided|settled|resolved))\b",
     re.I,
 )
-_OPEN_FILL = frozenset("task item thing question point issue end side part step team list".split())
 _TIME = re.compile(
     r"\b(?:when (?:do|does|did|is|are|was|were|will|would|shall|should|can|could|has|have|must)\b"
-    r"|(?:since|until|till|by|and|or) when|when\s*\?|what (?:time|day|date)|which (?:day|date|month|week|year)s?|deadline"
-    r"|due)\b",
+    r"|(?:since|until|till|by|and|or) when|when\s*\?|what (?:time|day|date)"
+    r"|which (?:day|date|month|week|year)s?|deadline|due)\b",
     re.I,
 )
-_NUMBER = re.compile(
-    r"\b(?:how (?:much|long|fast|slow|large|big|far|old|often|high|wide|deep|heavy|expensive)"
-    r"|what (?:percent\w*|share|fraction|price|cost|fee)|(?:which|what) \w+ (?:price|cost|fee|size))\b",
-    re.I,
+_KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
+    (
+        "money",
+        re.compile(
+            r"\b(?:what|how much)\s+(?:do|does|did|will|would|can|must|should)\b.*"
+            r"\b(?:cost|pay|charge|earn|owe|spend)s?\b",
+            re.I | re.S,
+        ),
+    ),
+    ("duration", re.compile(r"\bhow long\b", re.I)),
+    ("size", re.compile(r"\bhow (?:large|big)\b", re.I)),
+    ("often", re.compile(r"\bhow (?:often|frequently)\b", re.I)),
+    (
+        "number",
+        re.compile(
+            r"\b(?:how (?:much|fast|slow|far|old|high|wide|deep|heavy|expensive|likely)"
+            r"|what (?:percent\w*|share|fraction))\b",
+            re.I,
+        ),
+    ),
+    (
+        "name",
+        re.compile(
+            r"\bname of\b|\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
+            r"(?:number|address|id|version|port|code|url|title)\b",
+            re.I,
+        ),
+    ),
+    (
+        "value",
+        re.compile(
+            r"\bwhat(?:'s| is| was| are)\s(?:\S+\s){1,3}(?:fees?|prices?|costs?|salary|size|length"
+            r"|rate|budget|limit|weight|height|age)\b",
+            re.I,
+        ),
+    ),
 )
 _COUNT = re.compile(r"\bhow many\s+(.+)", re.I | re.S)
-_WHO = re.compile(r"\b(?:who|whom)\b(?:'s|'ll|'d)?\s+(.+)", re.I | re.S)
+_WHO = re.compile(
+    r"(?:^\W*|[,;.?!]\s*|\b(?:and|or|but|so|by|to|with|from|for)\s+)whom?\b(?:['’](?:s|ll|d))?\s+(.+)",
+    re.I | re.S,
+)
 _WHICH = re.compile(r"\b(?:what|which)\s+(.+)", re.I | re.S)
 _IS_THE = re.compile(r"\bwhat(?:'s|\s+(?:is|was|are|were|will be))\s+(.+)", re.I | re.S)
 _TYPED = re.compile(
@@ -64,9 +105,9 @@ _TYPED = re.compile(
     re.I,
 )
 """Says the kind of answer, not the thing."""
-_NAME = re.compile(
-    r"\b(?:name of|(?:called|named)\s*(?:\?|$)|what(?:'s| is| was)\s(?:\S+\s){1,4}"
-    r"(?:number|address|id|version|port|code|url|title)\b)",
+_YES_NO = re.compile(
+    r"\W*(?:and |but |so )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should"
+    r"|may|might|must)(?:n't|n’t)?\b",
     re.I,
 )
 _MUCH = re.compile(
@@ -89,7 +130,9 @@ class Question:
     focus: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     light: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
     want: Want = "any"
+    yes_no: bool = False
 
     @property
     def wider(self) -> tuple[str, ...]:
@@ -98,17 +141,29 @@ class Question:
 
     @property
     def alike(self) -> dict[str, frozenset[str]]:
-        """For each stem, the stems of words that often stand for it."""
-        return {s: related(s) for s in self.stems}
+        """For each stem, the stems of words that often stand for it and are not asked for too."""
+        return {s: related(s).difference(self.stems) for s in self.stems}
+
+
+def _heart(text: str) -> str:
+    """Of a long message what asks something in it, or else how it begins."""
+    if len(text) <= HEART:
+        return text
+    spans = split(text[:MOST_READ]) if len(text) <= MOST_READ else split(text[-MOST_READ:])
+    said = text if len(text) <= MOST_READ else text[-MOST_READ:]
+    asking = [said[s.start : s.stop] for s in spans if asks(said[s.start : s.stop])]
+    return " ".join(asking)[-HEART:] if asking else text[:HEART]
 
 
 def _content(text: str) -> list[str]:
-    found = words(text) + camel_parts(text)
-    return [w for w in found if not is_stop(w) and w.lower() not in _EMPTY]
+    found = words(text)
+    little = little_words(found)
+    return [w for w in found if w.lower() not in little and w.lower() not in ASKING]
 
 
 def read(text: str) -> Question:
     """Take a question apart. A question of nothing but asking words has no stems."""
+    text = _heart(text)
     surface: dict[str, str] = {}
     for word in _content(text):
         surface.setdefault(stem(word), word)
@@ -116,15 +171,17 @@ def read(text: str) -> Question:
             break
     if (about := _asks_what_is_open(text)) is not None:
         kept = tuple(about)
-        return Question(text, (*kept, *OPEN_WORDS), (*map(stem, kept), OPEN), want="open")
+        return Question(text, (*kept, *sorted(OPEN_WORDS)), (*map(stem, kept), OPEN), want="open")
     return Question(
         text,
         tuple(surface.values()),
         tuple(surface),
         frozenset(focus(text)) & surface.keys(),
         frozenset(_names(text)) & surface.keys(),
-        frozenset(s for s, word in surface.items() if word.lower() in _LIGHT),
+        _light(text, surface),
+        frozenset(_counted(text)),
         want(text),
+        _YES_NO.match(text) is not None,
     )
 
 
@@ -133,7 +190,7 @@ def _asks_what_is_open(text: str) -> list[str] | None:
     if _OPEN.search(text) is None:
         return None
     rest = _content(_OPEN.sub(" ", text))
-    about = [w for w in rest if w.lower().removesuffix("s") not in _OPEN_FILL]
+    about = [w for w in rest if w.lower().removesuffix("s") not in OPEN_FILL]
     return about if len(about) <= 1 else None
 
 
@@ -144,9 +201,10 @@ def want(text: str) -> Want:
         return "person"
     if _TIME.search(text):
         return "time"
-    if _NUMBER.search(text):
-        return "number"
-    return "name" if _NAME.search(text) else "any"
+    for kind, pattern in _KINDS:
+        if pattern.search(text):
+            return kind
+    return "any"
 
 
 def _run(text: str) -> list[str]:
@@ -158,7 +216,7 @@ def _run(text: str) -> list[str]:
             if found and word not in ("-", "'", "’", "s"):
                 break
             continue
-        if word.lower() not in _EMPTY:
+        if word.lower() not in ASKING:
             found.append(word)
         if len(found) == 3:
             break
@@ -178,8 +236,19 @@ def focus(text: str) -> Sequence[str]:
                 run = run[:1]
             elif pattern is _DOES:
                 run = run[-1:]
-            return [stem(word) for word in run]
+            return [stem(word) for word in run if word.lower() not in LIGHT]
     return []
+
+
+def _light(text: str, surface: dict[str, str]) -> frozenset[str]:
+    typed = {word.lower() for piece in _TYPED.findall(text) for word in piece.split()}
+    return frozenset(s for s, word in surface.items() if word.lower() in LIGHT | typed)
+
+
+def _counted(text: str) -> Sequence[str]:
+    """Stems of what is to be counted."""
+    match = _COUNT.search(text)
+    return [stem(word) for word in _run(match.group(1))[:2]] if match else []
 
 
 def _names(text: str) -> Sequence[str]:

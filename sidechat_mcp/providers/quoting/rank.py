@@ -12,7 +12,7 @@ from sidechat_mcp.providers.quoting.history import COUNTS
 from sidechat_mcp.providers.quoting.index import Index, Passage
 from sidechat_mcp.providers.quoting.questions import OPEN, Question
 from sidechat_mcp.providers.quoting.sentences import split
-from sidechat_mcp.providers.quoting.wants import gives
+from sidechat_mcp.providers.quoting.wants import Said, gives
 from sidechat_mcp.providers.quoting.words import stems
 
 RELATED = 0.6
@@ -36,6 +36,7 @@ class Match:
     passage: Passage
     held: Mapping[str, float]
     closest: float
+    sentences: Sequence[Said]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +133,25 @@ def _weigh(
         held,
         _share(held, weight),
         max(m.closest for m in pair),
-        gives(question, [m.passage.text for m in pair]),
+        gives(question, [said for m in pair for said in m.sentences]),
     )
 
 
-def _match(
-    row: int, passage: Passage, question: Question, weight: Mapping[str, float]
-) -> Match:
+def _match(row: int, passage: Passage, question: Question, weight: Mapping[str, float]) -> Match:
     factor = COUNTS.get(passage.entry.speaker, 1.0)
     held: dict[str, float] = {}
     closest = 0.0
+    sentences: list[Said] = []
     for span in split(passage.entry.text, passage.span.start, passage.span.stop):
         sentence = passage.entry.text[span.start : span.stop]
         here = _held(frozenset(stems(sentence)), question, factor)
         if question.want == "open" and leaves_open(sentence):
             here[OPEN] = factor
         closest = max(closest, _share(here, weight))
+        sentences.append(Said(sentence, bool(here)))
         for s, credit in here.items():
             held[s] = max(credit, held.get(s, 0.0))
-    return Match(row, passage, held, closest)
+    return Match(row, passage, held, closest, sentences)
 
 
 def _held(found: frozenset[str], question: Question, factor: float) -> dict[str, float]:

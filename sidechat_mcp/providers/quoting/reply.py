@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
+from sidechat_mcp.core.events import Verdict
 
 _LEAD = re.compile(r"(?:From (?:turns? \d|a note)|Weak match[:.]|Not found[:.])")
 
@@ -35,7 +35,41 @@ class Quote:
 
 def printable(text: str) -> str:
     """`text` as it can be written anywhere: a lone surrogate becomes U+FFFD."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
+
+
+_QUOTE = re.compile(
+    r"^(?:(?P<after>After turn) |Turn )?(?P<turn>\d+)?(?:, )?(?P<speaker>user|assistant|note"
+    r"|context|call|tool result)(?P<latest> \(latest\))?: “(?P<before>…?)(?P<text>.*?)(?P<cut>…?)”$",
+    re.M | re.S,
+)
+
+
+def quotes_of(text: str) -> list[Quote]:
+    """The quotes that a reply shows."""
+    return [
+        Quote(
+            None if m["after"] or not m["turn"] else int(m["turn"]),
+            int(m["turn"] or 0),
+            m["speaker"],
+            m["text"],
+            bool(m["before"]),
+            bool(m["cut"]),
+            bool(m["latest"]),
+        )
+        for m in _QUOTE.finditer(text)
+    ]
+
+
+def verdict_of(text: str) -> Verdict | None:
+    """The verdict that a reply states, or None when it is no reply of ours."""
+    if not is_reply(text):
+        return None
+    return "not found" if text[0] == "N" else "weak" if text[0] == "W" else "answered"
 
 
 def is_reply(text: str) -> bool:

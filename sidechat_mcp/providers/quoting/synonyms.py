@@ -8,9 +8,12 @@ from functools import cache
 from sidechat_mcp.providers.quoting.words import stem
 
 _GROUPS = """
-undo revert rollback restore fallback
+undo revert rollback restore fallback back
 release deploy deployment rollout launch ship publish
-cost price fee charge pay money budget rent fare expense euro dollar
+cost price expense expensive fare rent fee
+charge fee bill billed
+pay paid payment
+money budget euro dollar credit
 customer client people user person
 duplicate twice double
 fail failure error crash break broken exception bug wrong problem issue

@@ -15,29 +15,16 @@ import apsw
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 
 _WORD = re.compile(r"[^\W_]+")
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
 """Scripts written without spaces between words (Thai, Lao, Burmese, Khmer, Kana, Han; Hangul
 too, whose particles stick to the words)."""
 _PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HAS_CAMEL = re.compile(r"[a-z][A-Z]")
-
-STOP = frozenset(
-    """a about after again all also am an and any anybody anyone anything are aren as ask asked at
-    be because been before being between both but by came can cannot come could couldn d did didn
-    do does doesn doing don done each either else end ended ever every everybody everyone far few
-    for from get gets getting give given go goes going gone good got had hadn has hasn have haven
-    having he her here hers him his how i if in into is isn it its itself just kind know let like
-    ll long m made make makes making many may me might mine much must my need needed needs no nor
-    not now of off oh ok okay on one ones only onto or other our ours out over own per please put
-    quite rather re really remember s said same say says see shall she should shouldn so some
-    somebody someone something still such supposed sure t take taken takes tell than thank thanks
-    that the their theirs them then there these they thing things think this those though through
-    to too under until up upon us use used uses using ve very via want wanted wants was wasn way we
-    well went were weren what whatever when where whether which while who whoever whom whose why
-    will with within without won would wouldn yes yet you your yours""".split()
-)
 
 
 def _clean(text: str) -> str:
@@ -103,9 +90,10 @@ class _Stems:
                     include_offsets=False,
                     include_colocated=False,
                 )
+                parts = [part for part in found if isinstance(part, str)]
                 if len(self._known) > 100_000:
                     self._known.clear()
-                known = self._known[word] = "".join(found)
+                known = self._known[word] = "".join(parts)
         return known
 
 
@@ -125,7 +113,3 @@ def stems(text: str) -> list[str]:
     if _HAS_CAMEL.search(text):
         found += camel_parts(_clean(text))
     return [of(word) for word in found]
-
-
-def is_stop(word: str) -> bool:
-    return word.lower() in STOP

@@ -1,0 +1,98 @@
+"""The note of a condense turn: quoted pieces under a budget, grouped, each with its turn.
+
+What was asked on the side comes first and has up to half of the room; the rest goes to what the
+inherited conversation decided, found out and left open. Nothing in it is in our own words but the
+headings. Earlier notes are not quoted again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sidechat_mcp.providers.quoting.asked import asked_lines, bare
+from sidechat_mcp.providers.quoting.history import Entry, Exchange, Order
+from sidechat_mcp.providers.quoting.pick import Group, Material, Piece, material, terms
+
+WORDS = 120
+"""Most words of a note, headings and turn numbers included."""
+SIDE_WORDS = 52
+"""Most of them for what was asked on the side."""
+SAME_TURN = 0.5
+"""What a second piece of the same turn counts, against 1 for the first."""
+LEAST = 0.15
+"""A piece that brings less per word is not worth its room."""
+SHORTER = 0.75
+"""After an order to shorten: that share of what is allowed, or of what was too long."""
+LEAD = "Quotes by [turn]:"
+GROUPS: tuple[Group, ...] = ("Decisions", "Facts", "Open")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much may still be written."""
+
+    words: int
+    characters: int
+
+    def holds(self, text: str) -> bool:
+        return len(text.split()) <= self.words and len(text) <= self.characters
+
+
+def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order) -> str:
+    """A note of at most `WORDS` words and `order.cap` characters, or the shortest honest line."""
+    cap = order.cap
+    for _ in range(order.again):
+        cap = int(min(cap, order.last or cap) * SHORTER)
+    room = Room(WORDS, cap)
+    shown = "\n".join(exchange.reply for exchange in exchanges)
+    stuff = material([e for e in entries if e.speaker != "note"], shown)
+    side = asked_lines(exchanges, stuff, Room(SIDE_WORDS, cap * 2 // 3).holds)
+    chosen = _choose(stuff, side, room)
+    text = _text(side, chosen)
+    if (side or chosen) and room.holds(text):
+        return text
+    return bare(exchanges, cap)
+
+
+def _choose(stuff: Material, side: Sequence[str], room: Room) -> list[Piece]:
+    chosen: list[Piece] = []
+    held = set(terms("\n".join(side)))
+    left = list(stuff.pieces)
+    open_ones = [p for p in left if p.group == "Open"]
+    while left:
+        pool = open_ones or left
+        best = max(
+            pool, key=lambda p: (_worth(p, chosen, held, stuff), p.entry.place, p.span.start)
+        )
+        if _worth(best, chosen, held, stuff) < LEAST and not open_ones:
+            break
+        if room.holds(_text(side, [*chosen, best])):
+            chosen.append(best)
+            held |= best.terms
+            open_ones = []
+        elif open_ones:
+            open_ones.remove(best)
+        left.remove(best)
+    return chosen
+
+
+def _worth(piece: Piece, chosen: Sequence[Piece], held: set[str], stuff: Material) -> float:
+    gain = sum(stuff.weight.get(t, 0.0) for t in piece.terms if t not in held)
+    for other in chosen:
+        if other.overlaps(piece):
+            return 0.0
+        if other.entry.after == piece.entry.after:
+            gain *= SAME_TURN
+    return gain * piece.factor / (piece.length + 5)
+
+
+def _text(side: Sequence[str], chosen: Sequence[Piece]) -> str:
+    lines = [LEAD]
+    if side:
+        lines += ["Asked on the side:", *side]
+    for group in GROUPS:
+        its = [p for p in chosen if p.group == group]
+        if its:
+            its.sort(key=lambda p: (p.entry.place, p.span.start))
+            lines += [f"{group}:", *(f"[{p.entry.after}] {p.text}" for p in its)]
+    return "\n".join(lines)
