@@ -64,6 +64,8 @@ class About:
     """A first line for the fork report, where the agent is not what one would expect."""
     head: Literal["same", "substituted"] = "same"
     """Whether requests carry the log's own head, or this agent puts its own in its place."""
+    window: int | None = None
+    """How many tokens one request may have, where that is known."""
 
 
 class Provider(Protocol):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import Usage
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Turn
+from sidechat_mcp.core.tokens import METHOD, estimate
 from sidechat_mcp.errors import InvalidRequest, SessionNotFound
 from sidechat_mcp.harness.agents import Asked
 from sidechat_mcp.harness.loop import Emit
@@ -51,9 +53,24 @@ class Converse:
                 f"{header.id} mirrors a conversation of {header.client}; nobody can talk in it.",
                 then="Fork it and talk to the fork.",
             )
+        await self._fits(row, message)
         once = keyed(caller, "converse", header.id, key, message)
         turn = await self.parts.agents.turn(header.id, Asked(text(message)), once=once, emit=emit)
         return _answer(header.id, turn, chosen)
+
+    async def _fits(self, row: Row, message: str) -> None:
+        """Refuse before anything is spent what the model's window cannot hold."""
+        about = self.parts.about(row.header.agent)
+        if about.window is None:
+            return
+        context = await self.parts.sessions.context(row)
+        tokens = estimate([*context.messages, Message("user", text(message))])
+        if tokens > about.window:
+            raise InvalidRequest(
+                f"This would be about {tokens} tokens ({METHOD}); {about.model or about.name} takes"
+                f" {about.window}.",
+                then="Fork with a model that takes more, or with a summary (`fork --compact`).",
+            )
 
     async def meant(self, caller: Caller, session: str | None) -> tuple[Row, str | None]:
         """The session a caller means, and its title when we had to choose."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest
-from sidechat_mcp.core.assemble import assemble
+from sidechat_mcp.core import digest, heads
+from sidechat_mcp.core.assemble import Message, assemble
 from sidechat_mcp.core.balance import Cut
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import (
@@ -21,12 +21,14 @@ from sidechat_mcp.core.events import (
     Header,
     RequestHeader,
     ToolResult,
+    TurnStart,
 )
-from sidechat_mcp.core.framing import FRAMING, SOURCE
+from sidechat_mcp.core.framing import FRAMING, SOURCE, condense_order, condense_source
 from sidechat_mcp.core.ids import SessionId, TurnId
 from sidechat_mcp.core.tokens import METHOD, estimate
 from sidechat_mcp.errors import NothingToFork
 from sidechat_mcp.harness.agents import Meta, Seed, injection
+from sidechat_mcp.harness.reply import Reply
 from sidechat_mcp.ports.client import Transcript
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.ports.store import Once, Row
@@ -35,12 +37,20 @@ from sidechat_mcp.sidechat.parts import Parts, joined, keyed, name, uri
 from sidechat_mcp.sidechat.reports import AgentReport, Caller, ForkReport
 
 KEPT_FIGURES = 256
+NEARLY = 0.8
+"""From this part of a model's window on, a report warns."""
+SUMMARISER = "quoting"
+SUMMARY = (
+    "[Summary of the conversation so far, made of quotes; the turns themselves are left out]\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What a seed adds up to."""
 
+    header: RequestHeader
+    turns: int
     tokens: int
     repaired: int
     compacted: int | None
@@ -64,6 +74,7 @@ class Fork:
         question: str | None,
         key: str | None,
         reuse_untouched: bool,
+        compact: bool = False,
     ) -> ForkReport:
         """Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         found = await self.adoption.parent(caller, parent, file)
@@ -77,30 +88,51 @@ class Fork:
         if reuse_untouched:
             once = await self._untouched(caller, row, cut, question)
         else:
-            once = keyed(caller, "fork", row.header.id, key, question)
-        agent = self._agent(row)
-        about = self.parts.about(agent)
-        child, again = await self._create(caller, row, cut, agent, about, once)
-        return await self._report(child, found, cut, about, again)
+            once = keyed(caller, "fork", row.header.id, key, question, compact or None)
+        about = self.parts.about(self._agent(row))
+        first = await self._first(row, cut, about, compact)
+        seed = Seed(row.header.id, cut.length)
+        meta = Meta(
+            "sidechat", caller.principal, self._agent(row), row.header.cwd, row.header.client
+        )
+        receipt = await self.parts.agents.create(seed, meta, first, once=once)
+        child = await self.parts.store.row(receipt.session)
+        return await self._report(child, found, cut, about, receipt.again)
 
     def _agent(self, row: Row) -> str:
         """A native parent's own agent answers its children; a client's model is not ours."""
-        if row.header.origin == "mirror" or self.parts.agent != "auto":
-            return "quoting" if self.parts.agent == "auto" else self.parts.agent
-        return row.header.agent
+        if self.parts.agent != "auto":
+            return self.parts.agent
+        return "quoting" if row.header.origin == "mirror" else row.header.agent
 
-    async def _create(
-        self, caller: Caller, row: Row, cut: Cut, agent: str, about: About, once: Once | None
-    ) -> tuple[Row, bool]:
+    async def _first(self, row: Row, cut: Cut, about: About, compact: bool) -> list[Body]:
+        """The child's own first events: a head of its own only where the parent's cannot be
+        kept, a summary only on request, and the framing."""
         first: list[Body] = []
-        if about.head == "substituted" or agent != row.header.agent:
+        if about.head == "substituted":
             first.append(RequestHeader(model=about.model or about.name))
+        else:
+            parent = (await self._figure(row, cut.length)).header
+            own = heads.carried(parent, about.model)
+            if own != parent or self.parts.agents.seams.assemble:
+                first.append(own)
+        if compact:
+            first.append(await self._summary(row, cut))
         turn = TurnId(self.parts.clock.word())
-        first.extend(injection(turn, text(FRAMING), SOURCE))
-        seed = Seed(row.header.id, cut.length)
-        meta = Meta("sidechat", caller.principal, agent, row.header.cwd)
-        receipt = await self.parts.agents.create(seed, meta, first, once=once)
-        return await self.parts.store.row(receipt.session), receipt.again
+        return [*first, *injection(turn, text(FRAMING), SOURCE)]
+
+    async def _summary(self, row: Row, cut: Cut) -> ContextCompacted:
+        """The whole seed in short, in the words of the agent that quotes: it costs nothing."""
+        events = (await self.parts.sessions.events(row))[: cut.length]
+        context = assemble(events)
+        cap = self.parts.cap
+        order = Message("context", text(condense_order(cap)), source=condense_source(cap))
+        asking = replace(context, messages=[*context.messages, order])
+        reply = Reply(TurnId("summary"))
+        async with self.parts.agents.provider(SUMMARISER).stream(asking) as chunks:
+            async for chunk in chunks:
+                reply.fold(chunk)
+        return ContextCompacted(text(SUMMARY + reply.text), cut.number)
 
     async def _untouched(self, caller: Caller, row: Row, cut: Cut, question: str | None) -> Once:
         """The key under which a prompt forks: the same child until it has a turn of its own."""
@@ -121,10 +153,9 @@ class Fork:
     ) -> ForkReport:
         header = child.header
         parent = found.row.header
-        if again and header.seed_length != cut.length:
-            cut = replace(cut, length=header.seed_length)
         figures = await self._figure(found.row, header.seed_length)
-        identical = about.head == "same" and header.agent == parent.agent
+        own = await self.parts.store.read(header.id, header.seed_length, child.head)
+        head = _head(figures.header, own, about)
         report = ForkReport(
             session=header.id,
             uri=uri(header.id),
@@ -133,19 +164,19 @@ class Fork:
             parent_name=name(parent),
             fork_seq=header.seed_length - 1,
             seed_length=header.seed_length,
-            turns=cut.number,
-            tokens=figures.tokens,
+            turns=figures.turns,
+            tokens=_tokens(figures, own),
             tokens_method=METHOD,
             cut_turns=cut.turns,
             cut_events=cut.events,
             repaired=figures.repaired,
-            compacted=figures.compacted,
+            compacted=_compacted(own, figures.compacted),
             agent=AgentReport(about.name, about.model, about.pays, about.rights),
-            head="identical" if identical else "substituted",
-            head_digest=figures.head_digest if identical else None,
+            head=head,
+            head_digest=figures.head_digest if head == heads.IDENTICAL else None,
             prefix_digest=figures.prefix_digest,
             again=again,
-            notice=about.notice,
+            notice=_notice(about, head, _tokens(figures, own)),
         )
         return _with_transcript(report, found.transcript)
 
@@ -161,18 +192,55 @@ class Fork:
 
 def _figures(parent: Header, events: Sequence[Event]) -> Figures:
     context = assemble(events, seed_length=len(events), session=parent.id)
-    compactions = [event.body for event in events if isinstance(event.body, ContextCompacted)]
-    known = context.header.system != RequestHeader().system
+    bodies = [event.body for event in events]
+    compactions = [body for body in bodies if isinstance(body, ContextCompacted)]
+    whole = heads.known(context.header.system) and heads.known(context.header.tools)
     return Figures(
+        header=context.header,
+        turns=max((body.number or 0 for body in bodies if isinstance(body, TurnStart)), default=0),
         tokens=estimate(context.messages),
         repaired=sum(
-            isinstance(event.body, ToolResult) and event.body.synthetic is not None
-            for event in events
+            isinstance(body, ToolResult) and body.synthetic is not None for body in bodies
         ),
         compacted=compactions[-1].covers if compactions else None,
-        head_digest=digest.head_digest(context.header) if known else None,
+        head_digest=digest.head_digest(context.header) if whole else None,
         prefix_digest=digest.messages_digest(context.messages),
     )
+
+
+def _head(parent: RequestHeader, own: Sequence[Event], about: About) -> str:
+    """What the report says of the head; read back from what the child's log begins with."""
+    if about.head == "substituted":
+        return heads.SUBSTITUTED
+    written = [event.body for event in own if isinstance(event.body, RequestHeader)]
+    return heads.compared(parent, written[0]) if written else heads.IDENTICAL
+
+
+def _compacted(own: Sequence[Event], inherited: int | None) -> int | None:
+    asked = [event.body.covers for event in own if isinstance(event.body, ContextCompacted)]
+    return asked[0] if asked else inherited
+
+
+def _tokens(figures: Figures, own: Sequence[Event]) -> int:
+    for event in own:
+        if isinstance(event.body, ContextCompacted):
+            return estimate([Message("context", event.body.summary)])
+    return figures.tokens
+
+
+def _notice(about: About, head: str, tokens: int) -> str:
+    """What must be said first: who answers, a cache that is given up, a history too long."""
+    said = [about.notice] if about.notice else []
+    if head.startswith("changed: system prompt"):
+        said.append("The system prompt is not the parent's: its prompt cache does not help here.")
+    if about.window is not None and tokens > about.window * NEARLY:
+        over = "is more than" if tokens > about.window else "nearly fills"
+        said.append(
+            f"The inherited history (about {tokens} tokens) {over} the window of"
+            f" {about.model or about.name} ({about.window}). Choose another model, or fork with"
+            " a summary of it instead (`fork --compact`)."
+        )
+    return " ".join(said)
 
 
 def _with_transcript(report: ForkReport, read: Transcript | None) -> ForkReport:

@@ -67,7 +67,7 @@ def name(header: Header) -> str:
 
 
 def keyed(
-    caller: Caller, verb: str, target: str, key: str | None, *words: str | None
+    caller: Caller, verb: str, target: str, key: str | None, *words: str | bool | None
 ) -> Once | None:
     """The `Once` of a caller's key: scope (principal, verb, target); `words` are the arguments
     that must be the same when it comes again. None without a key."""
@@ -77,7 +77,7 @@ def keyed(
     return Once(f"key/{joined(caller.principal, verb, target, given)}", joined(*words))
 
 
-def joined(*words: str | None) -> str:
+def joined(*words: str | bool | None) -> str:
     """A digest in which no two different lists of words meet."""
     spelled = json.dumps(words, ensure_ascii=True).encode("ascii")
     return hashlib.sha256(spelled).hexdigest()[:32]

@@ -59,16 +59,18 @@ class Sidechat:
         key: str | None = None,
         file: Path | None = None,
         reuse_untouched: bool = False,
+        compact: bool = False,
         emit: Emit | None = None,
     ) -> ForkReport:
         """Fork `parent` (one of our ids, `CLIENT:ID`, or the caller's live conversation) at its
         last completed turn. With `question` the child's first turn follows at once. With
         `reuse_untouched` (prompts) the same caller, parent, place and question get the same
-        child until it has a turn of its own.
+        child until it has a turn of its own. With `compact` the child's context begins with a
+        summary of the history instead of the history.
 
         Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         question = question if question and question.strip() else None
-        report = await self._fork(caller, parent, file, question, key, reuse_untouched)
+        report = await self._fork(caller, parent, file, question, key, reuse_untouched, compact)
         first = None
         if question is not None and not reuse_untouched:
             first = await self._converse(caller, question, report.session, key, emit)

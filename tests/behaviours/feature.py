@@ -86,3 +86,15 @@ BEHAVIOURS |= {
         "issue 2 bar 6", "Killed at any moment, racing merges of processes end in one note."
     ),
 }
+
+BEHAVIOURS |= {
+    "fork:changed-head": Behaviour(
+        "law 3", "Where the parent's head cannot be kept, the report says what changed."
+    ),
+    "fork:long": Behaviour(
+        "issue 3", "A history too long for the model is said before anything is spent."
+    ),
+    "fork:compact": Behaviour(
+        "issue 3", "On request a child begins with a summary, as a visible event."
+    ),
+}

@@ -1,0 +1,83 @@
+"""What a child keeps of its parent's request head, and histories that are too long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidechat_mcp.bootstrap import assemble_parts
+from sidechat_mcp.config import Config
+from sidechat_mcp.core.content import plain
+from sidechat_mcp.core.events import Part
+from sidechat_mcp.core.framing import FRAMING
+from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.ports.provider import About
+from sidechat_mcp.providers.quoting.provider import Quoting
+from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.stores.memory import MemoryStore
+from tests.behaviours import behaviour
+from tests.feature.workshop import Shelf, Speaker, shelved, workshop
+
+ME = Caller()
+MODEL = About("speaker", "speaker-1", "you", "none")
+
+
+@behaviour("fork:changed-head")
+async def test_what_a_client_does_not_tell_of_its_head_is_said_to_be_changed() -> None:
+    sidechat = workshop(agents={"speaker": Speaker(["…"], about=MODEL)})
+    report = await sidechat.fork(ME, parent="shelf:r1")
+    assert (report.head, report.head_digest) == ("changed: system prompt, tools, model", None)
+    assert "prompt cache" in report.notice
+
+
+@behaviour("fork:changed-head")
+async def test_another_model_under_the_same_words_changes_only_the_model() -> None:
+    speakers = {
+        "speaker": Speaker(["A."], about=MODEL),
+        "other": Speaker(["B."], about=replace(MODEL, model="other-2")),
+    }
+    store = MemoryStore()
+    native = await workshop(store, agents=speakers).native(ME, system="Be brief.")
+    await workshop(store, agents=speakers).converse(ME, "Hi?", session=native.id)
+    sidechat = workshop(store, agents=speakers, agent="other")
+    report = await sidechat.fork(ME, parent=native.id, question="And?")
+    assert (report.head, report.notice) == ("changed: model", "")
+    assert speakers["other"].seen[0].header.system == Part(text="Be brief.")
+    assert speakers["other"].seen[0].header.model == "other-2"
+
+
+@behaviour("fork:long")
+async def test_a_history_that_nearly_fills_the_window_is_said_and_a_larger_one_refused() -> None:
+    speaker = Speaker(["…"], about=replace(MODEL, window=300))
+    shelf = Shelf({"r1": shelved(("Q?", "word " * 220)), "r2": shelved(("Q?", "word " * 400))})
+    sidechat = workshop(shelf=shelf, agents={"speaker": speaker})
+    near = await sidechat.fork(ME, parent="shelf:r1")
+    assert "nearly fills the window of speaker-1 (300)" in near.notice
+    over = await sidechat.fork(ME, parent="shelf:r2")
+    assert "is more than the window" in over.notice
+    with pytest.raises(InvalidRequest, match="fork --compact"):
+        await sidechat.converse(ME, "So?", session=over.session)
+    assert speaker.seen == []
+
+
+@behaviour("fork:compact")
+async def test_a_child_forked_with_a_summary_begins_with_it_and_says_what_it_stands_for() -> None:
+    speaker = Speaker(["So."], about=replace(MODEL, window=300))
+    turns = [
+        (f"What about part {n}?", f"We decided to keep part {n} at {n} days.") for n in range(30)
+    ]
+    sidechat = assemble_parts(
+        Config(Path("unused"), "unused", "speaker"),
+        MemoryStore(),
+        {},
+        provider=lambda name: Quoting() if name == "quoting" else speaker,
+        clients={"shelf": Shelf({"r1": shelved(*turns)})},
+    )
+    report = await sidechat.fork(ME, parent="shelf:r1", compact=True, question="Which days?")
+    assert (report.compacted, report.tokens < 300) == (30, True)
+    messages = [plain(m.content) for m in speaker.seen[0].messages]
+    assert messages[0].startswith("[Summary of the conversation so far")
+    assert messages[1:] == [FRAMING, "Which days?"]
+    assert {one.verdict for one in await sidechat.replay(ME)} == {"verified"}
