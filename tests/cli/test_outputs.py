@@ -35,11 +35,13 @@ Forked: sidechat://sessions/child
   repaired  2 open calls got a result that says the outcome is unknown
   compacted 4 turns known only as a summary
   skipped   1 broken line
-  answers   quoting · reads this log only · costs nothing
+  answers   quoting
+  rights    reads this log only
+  pays      costs nothing
   head      identical (sha256 abababababab…)
   prefix    sha256 cdcdcdcdcdcd…
 """
-NEXT = "Next: sidechat chat child, or sidechat ask TEXT, then sidechat merge.\n"
+NEXT = "Next: sidechat chat child (/merge there takes a note back), or sidechat ask -s child TEXT\n"
 
 
 @behaviour("cli:answers-on-stdout")
@@ -67,7 +69,9 @@ def test_a_fork_report_says_only_what_there_is_to_say() -> None:
 Forked already: sidechat://sessions/child
   from      claude-code:one, after turn 12 (event 143)
   inherits  12 turns, 144 events, about 3,214 tokens (code points / 4)
-  answers   quoting · reads this log only · costs nothing
+  answers   quoting
+  rights    reads this log only
+  pays      costs nothing
   head      substituted
   prefix    sha256 cdcdcdcdcdcd…
 """

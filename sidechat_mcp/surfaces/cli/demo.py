@@ -87,7 +87,7 @@ class Play:
 
         self.show(*scenes.title(5, "What Claude Code's model is handed", "at the next prompt"))
         handed = scenes.handed(await self.visitor.told("pending_notes", session_id=self.stage.ref))
-        self.show(*scenes.quoted(handed))
+        self.show(*scenes.label(handed, note["text"]))
         self.document |= {
             "child": fork["uri"],
             "fork": fork,
@@ -100,17 +100,22 @@ class Play:
         """A session of our own as parent: where the note stands in its next request."""
         caller = Caller(cwd=str(self.stage.folder))
         told = await self._told(self.document["fork"]["parent"])
-        first, second = scenes.brief(told[0].user, 200), scenes.brief(told[-1].user, 200)
         parent = (await self.sidechat.native(caller)).id
-        await self.sidechat.converse(caller, first, session=parent)
+
+        async def goes_on(message: str) -> None:
+            await self.sidechat.converse(caller, message, session=parent)
+
+        asked, later = questions(told[:1])
+        await goes_on(scenes.brief(f"{told[0].user} {told[0].assistant}", 400))
+        before = scenes.messages(await self.sidechat.next_request(caller, parent))
         fork = await self.visitor.call("fork", parent=parent)
-        asked = questions(told[:1], 1)[0]
         await self.visitor.call("converse", session=fork["session"], message=asked)
-        await self.sidechat.converse(caller, second, session=parent)
+        await goes_on(asked)
         note = await self.visitor.call("merge", session=fork["session"])
+        await goes_on(later)
         lines = await self.sidechat.next_request(caller, parent)
-        how = "of a session of our own: forked, gone on, merged"
-        self.show(*scenes.title(6, "The next request", how), *scenes.request(lines))
+        how = "of a session of our own, which went on before and after the merge"
+        self.show(*scenes.title(6, "The next request", how), *scenes.request(lines, len(before)))
         self.document["native"] = {"note": note, "messages": scenes.messages(lines)}
 
     async def verified(self) -> str:

@@ -15,7 +15,7 @@ from sidechat_mcp.bootstrap import answering, open_sidechat, sqlite_version
 from sidechat_mcp.config import Config, load
 from sidechat_mcp.errors import DamagedLog, SidechatError
 from sidechat_mcp.ports.provider import About
-from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.sidechat.reports import AgentReport, Caller
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.commands import verdict_of
@@ -116,15 +116,10 @@ def _lines(found: Findings) -> Sequence[Line]:
         words.row("note cap", words.count(config.note_cap, "character")),
     ]
     if about is not None:
-        model = f" ({about.model})" if about.model else ""
-        lines += [
-            words.row("answers", f"{about.name}{model}"),
-            words.row("why", found.why),
-            words.row("rights", about.rights),
-            words.row("pays", about.pays),
-        ]
+        agent = AgentReport(about.name, about.model, about.pays, about.rights)
+        lines += [*words.agent(agent), words.row("why", found.why)]
         if about.notice:
-            lines.append(words.row("note", about.notice))
+            lines.append(words.row("notice", about.notice))
     if found.conversation is not None:
         lines.append(words.row("newest", f"{found.conversation}, in this folder"))
     if found.sessions is not None:

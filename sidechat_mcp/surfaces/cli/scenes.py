@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sidechat_mcp.sidechat.reports import AgentReport
 from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.terminal import Line, Styled
 
@@ -61,7 +62,8 @@ def forked(name: str, fork: Mapping[str, Any]) -> list[Line]:
     tokens, agent = fork["tokens"], fork["agent"]
     lines: list[Line] = []
     if fork.get("notice"):
-        lines += [(Styled(line, "yellow"),) for line in _wrapped("  " + fork["notice"], WIDTH)]
+        notice = _wrapped(fork["notice"], WIDTH - 2)
+        lines += [("  ", Styled(line, "yellow")) for line in notice]
     lines += [
         ("  Child: ", Styled(fork["uri"], "bold")),
         words.row("from", f"{name}, after turn {fork['turns']} (event {fork['fork_seq']})"),
@@ -70,7 +72,7 @@ def forked(name: str, fork: Mapping[str, Any]) -> list[Line]:
             f"{words.count(fork['turns'], 'turn')}, {words.count(fork['seed_length'], 'event')},"
             f" about {words.count(tokens['estimate'], 'token')}, by address: nothing is copied",
         ),
-        words.row("answers", f"{agent['name']} · {agent['rights']} · {agent['pays']}"),
+        *words.agent(AgentReport(**agent)),
         words.row("head", fork["head"]),
         words.row("prefix", f"sha256 {fork['prefix_digest']}"),
     ]
@@ -95,16 +97,25 @@ def receipt(note: Mapping[str, Any], source: Mapping[str, Any]) -> list[Line]:
         *quoted(note["text"]),
         "",
         words.row("note", f"{source['note']}, revision {source['revision']}"),
-        words.row("written by", f"{source['child']} ({source['model'] or 'quoting, no model'})"),
+        words.row("from", f"{source['child']} ({source['model'] or 'quoting, no model'})"),
         words.row("for", f"{source['parent']}, forked at event {source['fork_seq']}"),
         words.row("covers", f"{words.count(source['turns'], 'turn')}, events {first} to {last}"),
         words.row("size", f"{source['chars']} of {words.count(source['cap'], 'character')}"),
         words.row("sha256", source["digest"]),
-        words.row("since fork", f"the parent went on by {words.count(advanced, 'turn')}"),
+        words.row("meanwhile", f"the parent went on by {words.count(advanced, 'turn')}"),
         words.row(
             "placed", f"event {note['seq']} of the parent's log, delivery {note['delivery']}"
         ),
     ]
+
+
+def label(handed: str, note: str) -> list[Line]:
+    """What the model is handed, with the note that was shown before left out of the middle."""
+    before, found, after = handed.partition(note)
+    if not found:
+        return list(quoted(handed))
+    same = (Styled(f"{_BAR}⋮ the note above, word for word", "dim"),)
+    return [*quoted(before), same, *quoted(after)]
 
 
 def handed(hook: str) -> str:
@@ -114,35 +125,39 @@ def handed(hook: str) -> str:
     return str(json.loads(hook)["hookSpecificOutput"]["additionalContext"])
 
 
-def request(lines: str) -> list[Line]:
-    """A model's next request, a message a line, with the note marked where it stands."""
+def request(lines: str, forked_after: int) -> list[Line]:
+    """A model's next request, a message a line: where the side session left after so many of
+    them, and where its note stands."""
     shown: list[Line] = []
-    for message in messages(lines):
+    for place, message in enumerate(messages(lines), 1):
         text = brief(message["text"])
         if message["note"]:
-            shown.append(
-                (Styled(f"  {'note':<10}", "green"), text, Styled("  ◀ the note", "green"))
-            )
+            shown.append((Styled("  note      ", "green"), text, Styled("  ◀", "green")))
         else:
             shown.append(words.row(message["role"], text))
+        if place == forked_after:
+            shown.append((Styled("  ┄┄ the side session was forked here", "dim"),))
     return [*shown, words.row("user", "(what the person says next)")]
 
 
 def messages(lines: str) -> Sequence[dict[str, Any]]:
-    """Role and text of each message of a request's canonical lines, and whether it is a note."""
+    """Role and text of each message of a request's canonical lines. A note's text stands without
+    its wrapper."""
     found: list[dict[str, Any]] = []
     for line in lines.splitlines()[1:]:
         message = json.loads(line)
-        text = " ".join(str(block.get("text", "")) for block in message["content"])
+        text = "\n\n".join(str(block.get("text", "")) for block in message["content"])
         note = message["role"] == "context" and text.startswith("<sidechat-note ")
-        found.append({"role": message["role"], "text": text, "note": note})
+        if note:
+            text = text.partition("\n\n")[2].rpartition("</sidechat-note>")[0]
+        found.append({"role": message["role"], "text": text.strip(), "note": note})
     return found
 
 
 def provenance(log: str, note: str) -> dict[str, Any]:
     """The source of the handback `note` in a session's log."""
     for line in log.splitlines():
-        source: dict[str, Any] = json.loads(line).get("source") or {}
+        source: dict[str, Any] = json.loads(line)["body"].get("source") or {}
         if source.get("role") == HANDBACK and source.get("note") == note:
             return source
     return {}

@@ -67,27 +67,30 @@ def _forked(report: ForkReport) -> Iterator[Line]:
     if report.skipped:
         reasons = ", ".join(f"{n:,} {why}" for why, n in report.skipped.items())
         yield row("skipped", reasons)
-    yield row("answers", agent(report.agent))
+    yield from agent(report.agent)
     digest = f" (sha256 {report.head_digest[:_SHORT]}…)" if report.head_digest else ""
     yield row("head", f"{report.head}{digest}")
     yield row("prefix", f"sha256 {report.prefix_digest[:_SHORT]}…")
 
 
-def agent(report: AgentReport) -> str:
+def agent(report: AgentReport) -> Sequence[Line]:
+    """Who answers, with which rights and at whose cost."""
     model = f" ({report.model})" if report.model else ""
-    return f"{report.name}{model} · {report.rights} · {report.pays}"
+    return [
+        row("answers", f"{report.name}{model}"),
+        row("rights", report.rights),
+        row("pays", report.pays),
+    ]
 
 
 def after_fork(report: ForkReport) -> Line:
-    """What to type next."""
+    """What to type next; it works in every folder."""
+    chat, ask = f"sidechat chat {report.session}", f"sidechat ask -s {report.session} TEXT"
     return (
         "Next: ",
-        Styled(f"sidechat chat {report.session}", "cyan"),
-        ", or ",
-        Styled("sidechat ask TEXT", "cyan"),
-        ", then ",
-        Styled("sidechat merge", "cyan"),
-        ".",
+        Styled(chat, "cyan"),
+        " (/merge there takes a note back), or ",
+        Styled(ask, "cyan"),
     )
 
 
