@@ -121,4 +121,34 @@ BEHAVIOURS = {
     "mcp:opened-late": Behaviour(
         "issue: MCP server", "No database is opened before a call needs it; then once."
     ),
+    "mcp:ends-well": Behaviour(
+        "issue: bar 8",
+        "In mid-answer, with a listener, it ends in 2 s, with 0, and the turn is interrupted.",
+    ),
+    "mcp:ends-idle": Behaviour("issue: bar 8", "An idle server ends in 2 s with 0."),
+    "mcp:no-orphan": Behaviour("case SC-004", "When the client is killed no server is left."),
+    "mcp:only-json": Behaviour(
+        "case SC-001", "Nothing but JSON lines reaches the client, whoever prints what and when."
+    ),
+    "mcp:deep-nesting": Behaviour(
+        "case SC-008", "A message nested too deeply fails alone; the server goes on."
+    ),
+    "mcp:no-message": Behaviour(
+        "facts: mcp 4", "What is no message is answered with an error; the server goes on."
+    ),
+    "mcp:line-ends": Behaviour(
+        "case SC-003", "A line ends at byte 0x0A and nowhere else, in both directions."
+    ),
+    "mcp:slow-reader": Behaviour(
+        "case SC-012", "A large answer to a client that reads late arrives whole."
+    ),
+    "mcp:whole-or-nothing": Behaviour(
+        "case SC-012", "An answer cut off by the end of input is whole or not there."
+    ),
+    "mcp:stderr-unread": Behaviour(
+        "case SC-011", "A client that never reads stderr is served all the same."
+    ),
+    "mcp:fast-start": Behaviour(
+        "issue: MCP server", "Nothing of the log is touched before a call needs it."
+    ),
 }

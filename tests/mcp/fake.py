@@ -71,6 +71,7 @@ class FakeSidechat(Sidechat):
         key: str | None = None,
         file: Path | None = None,
         reuse_untouched: bool = False,
+        compact: bool = False,
         emit: Emit | None = None,
     ) -> ForkReport:
         await self._called(caller)

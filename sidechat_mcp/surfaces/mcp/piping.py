@@ -30,13 +30,11 @@ Configured = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Sidechat]
 Answers = MemoryObjectSendStream[SessionMessage]
 
 
-def serve_pipes(
-    reading: int, writing: int, environ: Mapping[str, str], open: Configured | None = None
-) -> int:
-    """Serve the two descriptors, over the configured feature or that of `open`; the exit code."""
+def serve_pipes(reading: int, writing: int, environ: Mapping[str, str], open: Configured) -> int:
+    """Serve the two descriptors; the exit code."""
     to_stderr()
     try:
-        anyio.run(_serve, Wire(reading, writing), environ, open or configured)
+        anyio.run(_serve, Wire(reading, writing), environ, open)
     except Exception:
         log.exception("the server ended by an error")
         return 1

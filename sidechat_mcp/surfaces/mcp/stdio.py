@@ -12,21 +12,27 @@ import sys
 import threading
 from collections.abc import Mapping
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sidechat_mcp.surfaces.mcp.piping import Configured
 
 GRACE = 1.7
 """Seconds from the wish to end until the process ends, whatever still holds it."""
 ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def serve(environ: Mapping[str, str] | None = None) -> int:
+def serve(*, environ: Mapping[str, str] | None = None, open: Configured | None = None) -> int:
     """Serve on stdin and stdout until the input ends or a signal asks to end; exit code 0. The
-    process ends here: a thread that still waits for something must not keep it."""
+    process ends here: a thread that still waits for something must not keep it. `open` stands in
+    for the configured feature."""
     for ending in ENDINGS:
         signal.signal(ending, _leave_at_once)
     reading, writing = _take_wire()
-    from sidechat_mcp.surfaces.mcp.piping import serve_pipes
+    from sidechat_mcp.surfaces.mcp.piping import configured, serve_pipes
 
-    code = serve_pipes(reading, writing, os.environ if environ is None else environ)
+    known = os.environ if environ is None else environ
+    code = serve_pipes(reading, writing, known, open or configured)
     sys.stderr.flush()
     os._exit(code)
 
