@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+CLOSED = "</sidechat-note>"
+
 
 def requests(out: Path) -> list[dict[str, Any]]:
     """The main conversation's model requests, in order."""
     lines = (out / "llm.jsonl").read_text("utf-8").splitlines()
     every = [json.loads(line) for line in lines]
-    return [one for one in every if one.get("api") == "messages" and one.get("view")]
+    return [one for one in every if one.get("api") == "anthropic" and one.get("view")]
 
 
 def shown(request: dict[str, Any]) -> str:
@@ -31,18 +33,21 @@ def main(out: Path) -> int:
     sent = requests(out)
     by_tool = shown(asked(sent, "after the tool merge."))
     by_prompt = shown(asked(sent, "after the prompt merge."))
-    fork_result = shown(asked(sent, "sidechat://sessions/"))
+    fork_result = json.dumps(asked(sent, "sidechat://sessions/")["body"]["messages"][-1])
+    merged = json.loads((out / "merged_again.json").read_text())
     replayed = json.loads((out / "replay.json").read_text())
     rows = {
-        "fork by tool: the model got a link and a few lines": "sidechat://sessions/" in fork_result,
-        "the note is in the next request, once": by_tool.count("</sidechat-note>") == 1,
-        "both notes are in the request after the merge by prompt": by_prompt.count(
-            "</sidechat-note>"
+        "fork by tool cost the model a link and a few lines (under 2,000 characters)": len(
+            fork_result
         )
-        == 2,
-        "the note names its child": "sidechat-note id=" in by_tool.replace('\\"', '"'),
-        "replay of every session: verified": bool(replayed)
-        and "failed" not in json.dumps(replayed),
+        < 2000,
+        "the fork's first answer quotes the parent": "14:00 UTC" in fork_result,
+        "the note of the merge by tool is in the next request, once": by_tool.count(CLOSED) == 1,
+        "both notes are in the request after the merge by prompt": by_prompt.count(CLOSED) == 2,
+        "the second note stands after the first turn's words": by_prompt.index("We ship ledgerd")
+        < by_prompt.rindex(CLOSED),
+        "the client's own transcript shows the note: delivered": merged["delivery"] == "delivered",
+        "replay of every session: verified": replayed["verdict"] == "verified",
     }
     for row, held in rows.items():
         sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")

@@ -4,7 +4,7 @@
 # by tool and by prompt; `check_claude_code.py` then judges what the stub recorded.
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
-export RIG PY TINY="$HERE/serve.py" CLIENT=sidechat_claude
+export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules.json" CLIENT=sidechat_claude
 . "$RIG/common.sh"
 CC=${CC:-$BASE/npm/claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude}
 mkdir -p "$HOME_DIR/.claude"
@@ -23,11 +23,10 @@ newest() { ls -t "$HOME_DIR"/.claude/projects/*/*.jsonl | head -1; }
 
 say 'We ship ledgerd on Tuesday at 14:00 UTC and keep the keys for 13 months.'
 PARENT=$(basename "$(newest)" .jsonl); echo "PARENT $PARENT" | tee "$OUT/parent"
-sha256sum "$(newest)" > "$OUT/before"
 echo "##### by tool"
-say 'CALLTOOL mcp__sidechat__fork$ {"question":"When do we ship ledgerd?"}' --resume "$PARENT" | tee "$OUT/fork"
-say 'CALLTOOL mcp__sidechat__converse$ {"message":"How long do we keep the keys?"}' --resume "$PARENT"
-say 'CALLTOOL mcp__sidechat__merge$ {}' --resume "$PARENT"
+say 'SIDE-FORK please' --resume "$PARENT"
+say 'SIDE-ASK please' --resume "$PARENT"
+say 'SIDE-MERGE please' --resume "$PARENT"
 say 'Go on with the plan, after the tool merge.' --resume "$PARENT"
 echo "##### by prompt"
 say "/mcp__sidechat__fork claude-code:$PARENT" --resume "$PARENT"
@@ -36,7 +35,9 @@ echo "CHILD $CHILD" | tee "$OUT/child"
 (cd "$PROJ" && "${CLEAN[@]}" "$PY" -m sidechat_mcp ask -s "$CHILD" 'When do we ship ledgerd?')
 say "/mcp__sidechat__merge $CHILD" --resume "$PARENT"
 say 'Go on with the plan, after the prompt merge.' --resume "$PARENT"
-(cd "$PROJ" && "${CLEAN[@]}" "$PY" -m sidechat_mcp fork "claude-code:$PARENT" --json > "$OUT/last_fork.json")
-(cd "$PROJ" && "${CLEAN[@]}" "$PY" -m sidechat_mcp replay --verify --json > "$OUT/replay.json")
+cli() { (cd "$PROJ" && "${CLEAN[@]}" "$PY" -m sidechat_mcp "$@"); }
+cli fork "claude-code:$PARENT" --json > "$OUT/last_fork.json"
+cli merge -s "$CHILD" --json > "$OUT/merged_again.json"
+cli replay --verify --json > "$OUT/replay.json"
 home_files
 "$PY" "$HERE/check_claude_code.py" "$OUT"
