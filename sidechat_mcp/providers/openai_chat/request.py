@@ -39,14 +39,14 @@ _WORDS = item(_USER, ("content", b'"'))[:-1]
 _PARTS = item(_USER, ("content", b"["))[:-1]
 
 
-def encode(context: Context, model: str) -> Request:
-    """`model` is asked where the header names none."""
+def encode(context: Context, model: str, defaults: Mapping[str, Any] | None = None) -> Request:
+    """`model` is asked where the header names none; `defaults` are settings where it has none."""
     header = context.header
     model = header.model or model
     mark = _mark(model)
     found = turns(context, Taste(WIRE, model, _intact, bound=False, media_in_results=False))
     pieces = list(_pieces(found, bool(mark)))
-    head = [("model", spell(model)), *_settings(header)]
+    head = [("model", spell(model)), *_settings(header, defaults or {})]
     head += [("stream", b"true"), ("stream_options", b'{"include_usage":true}')]
     if tools := listed(header.tools.text):
         head.append(("tools", _tools(tools, header.tools.text or "")))
@@ -61,9 +61,9 @@ def _mark(model: str) -> bytes:
     return _CACHE_CONTROL if model.startswith("anthropic/") else b""
 
 
-def _settings(header: RequestHeader) -> Iterator[tuple[str, bytes]]:
+def _settings(header: RequestHeader, defaults: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     alone = set[str]() if listed(header.tools.text) else {"tool_choice", "parallel_tool_calls"}
-    yield from settings(header.settings, _RESERVED | alone)
+    yield from settings({**defaults, **header.settings}, _RESERVED | alone)
 
 
 def _system(header: RequestHeader, mark: bytes) -> bytes:

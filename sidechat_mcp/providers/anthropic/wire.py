@@ -1,0 +1,35 @@
+"""How the Messages API is spoken to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from sidechat_mcp.core.assemble import Context
+from sidechat_mcp.providers.anthropic.answer import Incoming
+from sidechat_mcp.providers.anthropic.request import WIRE, encode
+from sidechat_mcp.providers.exchange.keys import Secret
+from sidechat_mcp.providers.exchange.wired import Wire
+
+VERSION = "2023-06-01"
+
+
+def wire(who: str, model: str, *, compared: bool = True) -> Wire:
+    """`compared`: the host can say what kept it from using an earlier response's prefix."""
+
+    def answer(context: Context) -> Incoming:
+        return Incoming(who, compared and context.last_response is not None)
+
+    return Wire(
+        WIRE, "/v1/messages", partial(encode, model=model, compared=compared), answer, _headers
+    )
+
+
+def _headers(context: Context, key: Secret | None) -> Mapping[str, str]:
+    found = {"anthropic-version": VERSION}
+    match context.header.settings.get("betas"):
+        case [*betas] if betas:
+            found["anthropic-beta"] = ",".join(map(str, betas))
+        case _:
+            pass
+    return found | ({"x-api-key": key.reveal()} if key is not None else {})

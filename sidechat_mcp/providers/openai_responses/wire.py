@@ -1,0 +1,17 @@
+"""How the Responses API is spoken to."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sidechat_mcp.core.assemble import Context
+from sidechat_mcp.providers.exchange.wired import Wire, bearer
+from sidechat_mcp.providers.openai_responses.answer import Incoming
+from sidechat_mcp.providers.openai_responses.request import WIRE, encode
+
+
+def wire(who: str, model: str) -> Wire:
+    def answer(_: Context) -> Incoming:
+        return Incoming(who)
+
+    return Wire(WIRE, "/responses", partial(encode, model=model), answer, bearer)
