@@ -46,6 +46,16 @@ async def test_the_registry_comes_before_the_environment_which_grows_stale(home:
     assert found.ref == "one"
 
 
+@behaviour("clients:who-is-calling")
+async def test_a_registered_session_without_a_file_is_no_reason_to_take_another(
+    home: Home,
+) -> None:
+    cwd, _, _ = two(home)
+    home.register(77, "just-begun")
+    asked = call(cwd, None, 77, CLAUDE_CODE_SESSION_ID="other")
+    assert await home.client().locate(asked) is None
+
+
 async def test_the_nearest_of_five_ancestors_counts(home: Home) -> None:
     cwd, _, _ = two(home)
     home.register(77, "one")

@@ -2,75 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Sequence
 
 import pytest
 
-from sidechat_mcp.clients.claude_code.transcript import read
-from sidechat_mcp.core.content import Media, Text, Thinking, ToolUse, Verbatim, plain
+from sidechat_mcp.core.content import Media, Text, Thinking, ToolUse, Verbatim
 from sidechat_mcp.core.events import (
     AssistantMessage,
-    Body,
-    ContextCompacted,
-    ContextMessage,
     RequestHeader,
     ToolResult,
     TurnEnd,
-    TurnStart,
     Usage,
     UserMessage,
 )
 from sidechat_mcp.core.handback import Handback, wrap
 from sidechat_mcp.core.ids import SessionId
-from sidechat_mcp.ports.client import Transcript
 from sidechat_mcp.testing.client_contract import check_turns
 from tests.behaviours import behaviour
-from tests.clients.houses import FIXTURES, talk
+from tests.clients.houses import talk
 from tests.clients.scribe import Scribe, think
-
-
-def fixture(name: str) -> Transcript:
-    with (FIXTURES / f"{name}.jsonl").open("rb") as file:
-        return read(file, name)
-
-
-def of(scribe: Scribe) -> Transcript:
-    return read(io.BytesIO(scribe.text()), "file")
-
-
-def short(read: Transcript) -> list[str]:
-    return [_short(draft.body) for draft in read.drafts]
-
-
-def _short(body: Body) -> str:
-    match body:
-        case TurnStart(of=of, number=number):
-            return f"({of} {number}" if number else f"({of}"
-        case TurnEnd(reason=reason):
-            return f"{reason})"
-        case UserMessage(content=content):
-            return f"user: {plain(content)[:30]}"
-        case ContextMessage(source=source):
-            return f"context: {source['what']}"
-        case AssistantMessage(content=content):
-            calls = [block.name for block in content if isinstance(block, ToolUse)]
-            return f"answer: {plain(content)[:30]}" + "".join(f" +{name}" for name in calls)
-        case ToolResult(synthetic=synthetic, is_error=is_error):
-            return f"result{'!' if is_error else ''}{f' {synthetic}' if synthetic else ''}"
-        case ContextCompacted(covers=covers):
-            return f"compacted {covers}"
-        case _:
-            return body.kind
-
-
-def reasons(read: Transcript) -> Sequence[str]:
-    return [one.body.reason for one in read.drafts if isinstance(one.body, TurnEnd)]
-
-
-def counts(read: Transcript) -> tuple[int, int, int, int]:
-    return read.open_turns, read.open_events, read.open_calls, read.repaired
+from tests.clients.telling import counts, fixture, of, reasons, short
 
 
 @behaviour("clients:only-closed-turns", "clients:shown-context")
@@ -244,26 +195,6 @@ def test_a_turn_that_was_left_is_closed_with_results_that_say_so() -> None:
     check_turns([draft.body for draft in found.drafts])
 
 
-@behaviour("clients:repaired-calls")
-def test_a_result_that_comes_after_its_turn_was_closed_changes_nothing() -> None:
-    scribe = Scribe()
-    scribe.prompt("Run both.")
-    first, second = scribe.calls(("Bash", {"command": "a"}), ("Bash", {"command": "b"}))
-    scribe.result(first, "a is done")
-    scribe.prompt("Forget it.")
-    scribe.says("Forgotten.")
-    before = of(scribe)
-    tip = scribe.tip
-    scribe.result(second, "b is done, late")
-    scribe.tip = tip
-    scribe.prompt("Anything else?")
-    scribe.says("No.")
-    after = of(scribe)
-    assert list(after.drafts[: len(before.drafts)]) == list(before.drafts)
-    assert before.repaired == after.repaired == 1
-    assert after.skipped.ignored == {"late or repeated result": 1}
-
-
 @pytest.mark.parametrize(
     ("stop", "reason"),
     [
@@ -318,7 +249,7 @@ def test_an_error_report_of_the_client_ends_the_turn_and_is_no_answer() -> None:
     assert reasons(found) == ["completed", "error", "completed"]
     ends = [one.body.detail for one in found.drafts if isinstance(one.body, TurnEnd)]
     assert ends == [None, "API Error: 529 overloaded", None]
-    assert not any("529" in _short(draft.body) for draft in found.drafts)
+    assert not any("529" in one for one in short(found))
 
 
 @behaviour("clients:shown-context")
@@ -385,3 +316,7 @@ def test_a_note_on_a_branch_that_was_left_is_not_before_the_model() -> None:
     scribe.tip = None
     scribe.prompt("Another beginning.")
     assert of(scribe).delivered == {}
+
+
+def test_events_keep_the_times_of_their_records() -> None:
+    assert [one.at for one in of(talk("s", "/w", "one")).drafts][:3] == [1793697124731] * 3
