@@ -102,9 +102,9 @@ def proposes(sentence: str) -> bool:
 
 
 _REQUEST = re.compile(
-    r"^\W*(?:(?:and|so|but|ok(?:ay)?|please|now)[,:]?\s+)*(?:what|which|who|whom|whose|when|where|why|how"
-    r"|is|are|was|were|do|does|did|can|could|will|would|should|has|have|tell me|show me|explain|list"
-    r"|find|summari[sz]e|remind me|give me|describe|compare|look up|quote)\b",
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?|please|now)[,:]?\s+)*(?:what|which|who|whom|whose|when|where"
+    r"|why|how|is|are|was|were|do|does|did|can|could|will|would|should|has|have|tell me|show me"
+    r"|explain|list|find|summari[sz]e|remind me|give me|describe|compare|look up|quote)\b",
     re.I,
 )
 

@@ -14,10 +14,11 @@ from sidechat_mcp.core.content import Media, Text, ToolUse, plain
 from sidechat_mcp.providers.quoting import cues
 from sidechat_mcp.providers.quoting.reply import is_reply
 
-Speaker = Literal["user", "assistant", "note", "context", "call", "tool result"]
+Speaker = Literal["user", "assistant", "note", "summary", "context", "call", "tool result"]
 
 COUNTS: dict[Speaker, float] = {
     "note": 0.9,
+    "summary": 0.9,
     "context": 0.7,
     "call": 0.7,
     "tool result": 0.75,
@@ -79,7 +80,8 @@ def entries(messages: Sequence[Message], start: int, stop: int, inherited: int) 
         for speaker, text in _said(message, own):
             if not text or text.isspace():
                 continue
-            if speaker == "user" and cues.requests(text) and (own or not _met(messages, place)):
+            alone = speaker == "user" and (own or not _met(messages, place))
+            if alone and cues.requests(text):
                 continue
             found.append(Entry(place, message.turn, after, speaker, text))
     return found
@@ -106,7 +108,10 @@ def _said(message: Message, own: bool) -> list[tuple[Speaker, str]]:
             role = role_of(message)
             if role in ("framing", "condense"):
                 return []
-            return [("note" if role == "handback" else "context", _readable(message))]
+            if role == "handback":
+                return [("note", _readable(message))]
+            compacted = message.source is not None and message.source.get("kind") == "compaction"
+            return [("summary" if compacted else "context", _readable(message))]
         case "assistant":
             # Without a number it is a condense turn's note; an own one is our own reply.
             if message.turn is None or own:

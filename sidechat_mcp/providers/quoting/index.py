@@ -14,8 +14,9 @@ import apsw
 
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.providers.quoting.history import COUNTS, Entry, entries
+from sidechat_mcp.providers.quoting.rows import Rows
 from sidechat_mcp.providers.quoting.sentences import Span, passages
-from sidechat_mcp.providers.quoting.words import TOKENIZER, searchable, stem
+from sidechat_mcp.providers.quoting.words import searchable, stem
 
 PASSAGE = 600
 """Most characters of a passage; a quote is one passage."""
@@ -43,12 +44,7 @@ class Index:
         self.passages: list[Passage] = []
         self.of_turn: dict[int, list[int]] = {}
         self.size = 0
-        self._db = apsw.Connection(":memory:")
-        self._db.execute(
-            "CREATE VIRTUAL TABLE passage USING fts5(words, content='',"
-            f' tokenize="{" ".join(TOKENIZER)}");'
-            "CREATE VIRTUAL TABLE word USING fts5vocab(passage, row)"
-        )
+        self._rows = Rows()
 
     def grow(self, messages: Sequence[Message]) -> None:
         """Take in the next messages of the history."""
@@ -59,9 +55,7 @@ class Index:
             for entry in entries(self.messages, start, len(self.messages), self.inherited)
             for span in passages(entry.text, PASSAGE)
         ]
-        rows = ((len(self.passages) + i, searchable(p.text)) for i, p in enumerate(new))
-        with self._db:
-            self._db.executemany("INSERT INTO passage(rowid, words) VALUES (?, ?)", rows)
+        self._rows.add((len(self.passages) + i, searchable(p.text)) for i, p in enumerate(new))
         for passage in new:
             if passage.entry.turn is not None:
                 self.of_turn.setdefault(passage.entry.turn, []).append(len(self.passages))
@@ -73,12 +67,11 @@ class Index:
         """Hold `messages` too, but only within the block: a side session's own turns, so that
         all children of a fork point share one index."""
         before = (len(self.messages), len(self.passages), self.size)
-        self._db.execute("SAVEPOINT aside")
         try:
-            self.grow(messages)
-            yield
+            with self._rows.aside():
+                self.grow(messages)
+                yield
         finally:
-            self._db.execute("ROLLBACK TO aside; RELEASE aside")
             for passage in self.passages[before[1] :]:
                 if passage.entry.turn is not None:
                     self.of_turn[passage.entry.turn].pop()
@@ -96,25 +89,18 @@ class Index:
             found[word] = math.log(1 + total / max(seen, 1)) / top if total > 1 else 1.0
         return found
 
-    def seen(self, word: str) -> int:
+    def seen(self, stem: str) -> int:
         """In how many passages a stem occurs."""
-        row = self._db.execute("SELECT doc FROM word WHERE term = ?", (word,)).fetchone()
-        return int(row[0]) if row is not None else 0
+        return self._rows.holding(stem)
 
-    def search(self, words: Sequence[str], limit: int = CANDIDATES) -> list[tuple[int, float]]:
+    def search(self, words: Sequence[str]) -> list[tuple[int, float]]:
         """Passages that hold any of `words`, best first, with a score above 0. Words that are
         nearly everywhere are left out as long as others are left."""
-        kept = self._telling(words)
-        if not kept:
-            return []
-        match = " OR ".join(f'"{word}"' for word in kept)
-        rows = self._db.execute(
-            "SELECT rowid, rank FROM passage(?) ORDER BY rank, rowid LIMIT ?", (match, limit)
-        )
-        return [
-            (row, -rank * COUNTS.get(self.passages[row].entry.speaker, 1.0) ** 2)
-            for row, rank in rows
-        ]
+        found = self._rows.find(self._telling(words), CANDIDATES)
+        return [(row, score * self._counts(row)) for row, score in found]
+
+    def _counts(self, row: int) -> float:
+        return COUNTS.get(self.passages[row].entry.speaker, 1.0) ** 2
 
     def _telling(self, words: Sequence[str]) -> list[str]:
         unique = list(dict.fromkeys(words))
@@ -124,7 +110,7 @@ class Index:
         return rare or unique
 
     def close(self) -> None:
-        self._db.close()
+        self._rows.close()
 
 
 class Cache:

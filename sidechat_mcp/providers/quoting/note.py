@@ -45,7 +45,7 @@ def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order)
         cap = int(min(cap, order.last or cap) * SHORTER)
     room = Room(WORDS, cap)
     shown = "\n".join(exchange.reply for exchange in exchanges)
-    stuff = material([e for e in entries if e.speaker != "note"], shown)
+    stuff = material(entries, shown)
     side = asked_lines(exchanges, stuff, Room(SIDE_WORDS, cap * 2 // 3).holds)
     chosen = _choose(stuff, side, room)
     text = _text(side, chosen)
@@ -55,28 +55,42 @@ def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order)
 
 
 def _choose(stuff: Material, side: Sequence[str], room: Room) -> list[Piece]:
+    """The pieces that bring most for their length, one open item first, as long as they fit."""
     chosen: list[Piece] = []
-    held = set(terms("\n".join(side)))
+    held = terms("\n".join(side))
     left = list(stuff.pieces)
-    open_ones = [p for p in left if p.group == "Open"]
+    first = [p for p in left if p.group == "Open"]
     while left:
-        pool = open_ones or left
-        best = max(
-            pool, key=lambda p: (_worth(p, chosen, held, stuff), p.entry.place, p.span.start)
-        )
-        if _worth(best, chosen, held, stuff) < LEAST and not open_ones:
-            break
-        if room.holds(_text(side, [*chosen, best])):
+        best = _next(first or left, side, chosen, held, stuff, room)
+        if best is not None:
             chosen.append(best)
             held |= best.terms
-            open_ones = []
-        elif open_ones:
-            open_ones.remove(best)
-        left.remove(best)
+        elif not first:
+            break
+        first = list[Piece]()
+        words = room.words - len(_text(side, chosen).split())
+        left = [p for p in left if p is not best and p.length < words]
     return chosen
 
 
-def _worth(piece: Piece, chosen: Sequence[Piece], held: set[str], stuff: Material) -> float:
+def _next(
+    pool: Sequence[Piece],
+    side: Sequence[str],
+    chosen: Sequence[Piece],
+    held: frozenset[str],
+    stuff: Material,
+    room: Room,
+) -> Piece | None:
+    worth = [_worth(piece, chosen, held, stuff) for piece in pool]
+    for at in sorted(range(len(pool)), key=lambda i: (-worth[i], -i)):
+        if worth[at] < LEAST:
+            return None
+        if room.holds(_text(side, [*chosen, pool[at]])):
+            return pool[at]
+    return None
+
+
+def _worth(piece: Piece, chosen: Sequence[Piece], held: frozenset[str], stuff: Material) -> float:
     gain = sum(stuff.weight.get(t, 0.0) for t in piece.terms if t not in held)
     for other in chosen:
         if other.overlaps(piece):

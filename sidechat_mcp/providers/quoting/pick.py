@@ -89,7 +89,7 @@ def terms(text: str) -> frozenset[str]:
 
 def material(entries: Sequence[Entry], shown: str = "") -> Material:
     """`shown` is what was quoted on the side already: pieces of it count more."""
-    spoken = [e for e in entries if e.speaker in ("user", "assistant", "note")]
+    spoken = [e for e in entries if e.speaker in ("user", "assistant", "summary")]
     turns = _Turns.of(spoken)
     sentences = _latest(spoken)
     pieces: list[Piece] = []

@@ -18,6 +18,7 @@ from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Whole
 from sidechat_mcp.providers.quoting import history, note
 from sidechat_mcp.providers.quoting.answer import Reply, answer
 from sidechat_mcp.providers.quoting.index import Cache, Index, batches
+from sidechat_mcp.providers.quoting.pick import LATEST
 
 ABOUT = About(
     name="quoting",
@@ -92,6 +93,7 @@ def _look_up(index: Index, own: Sequence[Message], text: str, earlier: Sequence[
 
 def _note(context: Context, order: history.Order) -> Reply:
     stop = context.inherited or len(context.messages)
-    entries = history.entries(context.messages, 0, stop, context.inherited)
+    start = max(stop - LATEST, 0)
+    entries = history.entries(context.messages, start, stop, context.inherited)
     text = note.write(entries, history.exchanges(context), order)
     return Reply(text.split("\n"), None)

@@ -9,7 +9,22 @@ from dataclasses import dataclass
 
 from sidechat_mcp.core.events import Verdict
 
-_LEAD = re.compile(r"(?:From (?:turns? \d|a note)|Weak match[:.]|Not found[:.])")
+_SPEAKERS = "user|assistant|note|summary|context|call|tool result"
+_WHO = rf"(?:(?:(?P<after>After turn)|Turn) (?P<turn>\d+), )?(?P<speaker>{_SPEAKERS})"
+_QUOTE = re.compile(
+    rf"^{_WHO}(?: \((?P<latest>latest)\))?: “(?P<before>…?)(?P<text>.*?)(?P<cut>…?)”$", re.M | re.S
+)
+_WEAK = "Weak match: nothing says this outright; the closest is in "
+_EMPTY = "Not found: there is no earlier conversation to quote from."
+_NO_WORDS = (
+    "Not found: the question has no word to look for."
+    " Ask with a word that the conversation would have used."
+)
+_REPLY = re.compile(
+    r"(?P<answered>From [^\n]{1,80}:\n(?:After turn|Turn|note|summary|context|call|tool)[^\n]*: “)"
+    rf"|(?P<weak>{re.escape(_WEAK)})"
+    rf"|{re.escape(_EMPTY)}|{re.escape(_NO_WORDS)}|Not found: the [^\n]{{1,60}} says? nothing of "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +57,6 @@ def printable(text: str) -> str:
     )
 
 
-_QUOTE = re.compile(
-    r"^(?:(?P<after>After turn) |Turn )?(?P<turn>\d+)?(?:, )?(?P<speaker>user|assistant|note"
-    r"|context|call|tool result)(?P<latest> \(latest\))?: “(?P<before>…?)(?P<text>.*?)(?P<cut>…?)”$",
-    re.M | re.S,
-)
-
-
 def quotes_of(text: str) -> list[Quote]:
     """The quotes that a reply shows."""
     return [
@@ -66,15 +74,16 @@ def quotes_of(text: str) -> list[Quote]:
 
 
 def verdict_of(text: str) -> Verdict | None:
-    """The verdict that a reply states, or None when it is no reply of ours."""
-    if not is_reply(text):
+    """The verdict that a reply states, or None when `text` is no reply of ours."""
+    match = _REPLY.match(text)
+    if match is None:
         return None
-    return "not found" if text[0] == "N" else "weak" if text[0] == "W" else "answered"
+    return "answered" if match["answered"] else "weak" if match["weak"] else "not found"
 
 
 def is_reply(text: str) -> bool:
-    """Whether `text` has the form of one of this agent's replies, whole or cut."""
-    return _LEAD.match(text) is not None
+    """Whether `text` is one of this agent's replies."""
+    return _REPLY.match(text) is not None
 
 
 def _listed(numbers: Sequence[str]) -> str:
@@ -83,9 +92,11 @@ def _listed(numbers: Sequence[str]) -> str:
 
 def _turns(quotes: Sequence[Quote]) -> str:
     numbers = list(dict.fromkeys(str(q.turn) for q in quotes if q.turn is not None))
+    others = list(dict.fromkeys(f"a {q.speaker}" for q in quotes if q.turn is None))
     if not numbers:
-        return "a note"
-    return f"turn{'s' if len(numbers) > 1 else ''} {_listed(numbers)}"
+        return _listed(others)
+    turns = f"turn{'s' if len(numbers) > 1 else ''} {_listed(numbers)}"
+    return f"{turns}, and {_listed(others)}" if others else turns
 
 
 def answered(quotes: Sequence[Quote]) -> Sequence[str]:
@@ -95,19 +106,23 @@ def answered(quotes: Sequence[Quote]) -> Sequence[str]:
 
 def weak(quotes: Sequence[Quote], missing: Sequence[str]) -> Sequence[str]:
     """The lines of a weak match; `missing` are words of the question that the quotes lack."""
-    lack = f" Not in it: {', '.join(printable(w) for w in missing[:6])}." if missing else ""
-    lead = f"Weak match: nothing says this outright; the closest is in {_turns(quotes)}.{lack}"
-    return [lead, *(q.line() for q in quotes)]
+    lack = f" Not in it: {_words(missing[:6])}." if missing else ""
+    return [f"{_WEAK}{_turns(quotes)}.{lack}", *(q.line() for q in quotes)]
 
 
 def not_found(looked_for: Sequence[str], turns: int) -> Sequence[str]:
+    """The line that says so, and what was looked for in how many turns."""
     if not turns:
-        return ["Not found: there is no earlier conversation to quote from."]
+        return [_EMPTY]
     if not looked_for:
-        return [
-            "Not found: the question has no word to look for."
-            " Ask with a word that the conversation would have used."
-        ]
-    words = ", ".join(printable(w) for w in looked_for[:8])
-    many = f"the {turns} turns of this conversation" if turns > 1 else "the conversation's one turn"
-    return [f"Not found: {many} say nothing of {words}."]
+        return [_NO_WORDS]
+    many = (
+        f"the {turns} turns of this conversation say"
+        if turns > 1
+        else "the one turn of this conversation says"
+    )
+    return [f"Not found: {many} nothing of {_words(looked_for[:8])}."]
+
+
+def _words(words: Sequence[str]) -> str:
+    return ", ".join(printable(w if len(w) <= 40 else f"{w[:39]}…") for w in words)
