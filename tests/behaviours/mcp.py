@@ -151,4 +151,10 @@ BEHAVIOURS = {
     "mcp:fast-start": Behaviour(
         "issue: MCP server", "Nothing of the log is touched before a call needs it."
     ),
+    "mcp:journey": Behaviour(
+        "issue: bar 3", "The journey works over stdio, HTTP and SSE in both eras, 250 sessions on."
+    ),
+    "mcp:older-sdk": Behaviour(
+        "issue: bar 3", "A client of the older SDK makes the whole journey over every transport."
+    ),
 }
