@@ -49,4 +49,17 @@ BEHAVIOURS = {
         "issue: a real parent",
         "`setup` shows, then runs, the client's own command, or says why not.",
     ),
+    "cli:doctor": Behaviour(
+        "issue: command line", "`doctor` says where things are, what answers, why, and any trouble."
+    ),
+    "cli:journey": Behaviour("issue: main job", "Fork, ask, merge and verify from the terminal."),
+    "cli:live-and-reloaded": Behaviour(
+        "issue: bar 10", "What is shown live and from a reloaded log is equal."
+    ),
+    "cli:demo": Behaviour(
+        "issue: bar 1", "The demo shows the journey, also with ids, name and text changed."
+    ),
+    "cli:demo-leaves-nothing": Behaviour(
+        "issue: command line", "The demo plays in a temporary place that is gone afterwards."
+    ),
 }

@@ -76,7 +76,9 @@ class Typist:
 
 
 @contextmanager
-def terminal(*argv: str, environ: Mapping[str, str] | None = None) -> Generator[Typist]:
+def terminal(
+    *argv: str, environ: Mapping[str, str] | None = None, cwd: str | None = None
+) -> Generator[Typist]:
     """`python ARGV…` on a terminal of its own, ended with the context."""
     ours, theirs = os.openpty()
     plain = {**os.environ, "TERM": "dumb", "PYTHONUTF8": "1", **(environ or {})}
@@ -86,6 +88,7 @@ def terminal(*argv: str, environ: Mapping[str, str] | None = None) -> Generator[
         stdout=theirs,
         stderr=theirs,
         env=plain,
+        cwd=cwd,
         start_new_session=True,
     )
     os.close(theirs)

@@ -127,7 +127,7 @@ def test_a_note_is_shown_before_it_is_taken_back() -> None:
     with terminal(*CHAT) as typist:
         typist.reads(PROMPT)
         typist.types("/merge\n")
-        typist.reads("WAL: readers never wait.\nTake this note back to claude-code:one? [Y/n] ")
+        typist.reads("WAL: readers never wait.\nTake this note back to claude-code:one?\n[Y/n] ")
         typist.types("n\n")
         typist.reads("Kept as a draft; nothing was merged.\n")
         typist.reads(PROMPT)

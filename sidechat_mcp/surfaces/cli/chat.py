@@ -199,8 +199,9 @@ class Talk:
         if self.typed:
             report = self._merge(draft=True)
             self.desk.terminal.say(report.text)
+            self.desk.terminal.tell(f"Take this note back to {report.parent_name}?")
             try:
-                answer = self._read(f"Take this note back to {report.parent_name}? [Y/n] ")
+                answer = self._read("[Y/n] ")
             except (EOFError, KeyboardInterrupt):
                 answer = "n"
                 self.desk.terminal.tell("")

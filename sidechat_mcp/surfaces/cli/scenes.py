@@ -80,7 +80,7 @@ def forked(name: str, fork: Mapping[str, Any]) -> list[Line]:
 
 
 def exchange(question: str, answer: Mapping[str, Any]) -> list[Line]:
-    status = answer["status"] or answer["reason"]
+    status = {"weak": "weak match"}.get(answer["status"], answer["status"] or answer["reason"])
     return [
         "",
         (Styled("  you ", "cyan"), question),

@@ -103,7 +103,7 @@ def answered(report: Answer) -> Sequence[Line]:
     """What is said about an answer: its turn, how it ended, what it cost, what comes next."""
     parts = [f"turn {report.turn}"]
     if report.status is not None:
-        parts.append(report.status)
+        parts.append("weak match" if report.status == "weak" else report.status)
     if report.reason != "completed":
         parts.append(f"ended: {report.reason}")
     usage = report.usage
