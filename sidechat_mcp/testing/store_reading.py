@@ -208,3 +208,11 @@ class Rows:
                     await question(session)
             with pytest.raises(SessionNotFound):
                 await store.append(session, drafts("1"), expect=None)
+
+    async def test_what_is_no_session_id_cannot_be_held(self, store: LogStore) -> None:
+        for session in (SessionId(""), SessionId("../x"), SessionId("a/b"), SessionId("\ud800")):
+            with pytest.raises(SessionNotFound):
+                async with store.hold(session):
+                    pass
+            with pytest.raises(SessionNotFound):
+                await store.held(session)

@@ -17,6 +17,13 @@ from sidechat_mcp.testing.store_writing import A, B, C
 Method = Callable[[], Awaitable[object]]
 
 
+async def _settle() -> None:
+    """Let the others run into what they wait for. A store may ask on a timer, so "all tasks are
+    blocked" need never be true."""
+    for _ in range(20):
+        await checkpoint()
+
+
 async def _hold(store: LogStore) -> None:
     async with store.hold(B):
         pass
@@ -110,7 +117,7 @@ class News:
             async with anyio.create_task_group() as tasks:
                 for number in range(5):
                     tasks.start_soon(listen, number)
-                await anyio.wait_all_tasks_blocked()
+                await _settle()
                 assert told == []
                 await store.append(A, drafts("1"), expect=None)
         assert sorted(told) == [0, 1, 2, 3, 4]
@@ -133,9 +140,9 @@ class News:
             async with anyio.create_task_group() as tasks:
                 async with anyio.create_task_group() as leaving:
                     leaving.start_soon(store.wait, mark)
-                    await anyio.wait_all_tasks_blocked()
+                    await _settle()
                     tasks.start_soon(stay)
-                    await anyio.wait_all_tasks_blocked()
+                    await _settle()
                     leaving.cancel_scope.cancel()
                 await store.append(A, drafts("1"), expect=None)
         assert still == ["told"]
@@ -164,7 +171,7 @@ class EveryMethod:
         with anyio.fail_after(10):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
-                await anyio.wait_all_tasks_blocked()
+                await _settle()
                 await store.close()
             await store.close()
         for method in _methods(store):

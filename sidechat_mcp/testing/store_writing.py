@@ -190,7 +190,10 @@ class Forgetting:
                 await question(B)
         assert await store.once("b") is None
         assert await store.once("a") is not None
-        assert names(await store.read(A)) == ["a:0 1"]
+        assert await store.append(A, drafts("2"), expect=None, once=Once("b", "other")) == Receipt(
+            A, 1, 2
+        )
+        assert names(await store.read(A)) == ["a:0 1", "a:1 2"]
         assert await store.children(A) == []
 
     async def test_a_session_with_children_is_kept(self, store: LogStore) -> None:
@@ -208,10 +211,11 @@ class Forgetting:
         await store.create(native(B), drafts("2", "3"))
         await store.read(B)
         await store.forget(B)
-        await store.create(native(C), drafts("4"))
-        await store.create(native(B), drafts("5"))
-        assert names(await store.read(C)) == ["c:0 4"]
-        assert names(await store.read(B)) == ["b:0 5"]
+        await store.create(native(B), drafts("4"))
+        assert names(await store.read(B)) == ["b:0 4"]
+        await store.forget(B)
+        await store.create(native(C), drafts("5"))
+        assert names(await store.read(C)) == ["c:0 5"]
 
 
 SESSIONS: Sequence[SessionId] = (A, B, C)

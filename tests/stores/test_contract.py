@@ -24,15 +24,15 @@ def now() -> Now:
     return Now()
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite without cache"])
+@pytest.fixture(params=["memory", "sqlite"])
 async def store(
     request: pytest.FixtureRequest, tmp_path: Path, now: Now
 ) -> AsyncGenerator[LogStore]:
-    if request.param == "memory":
-        store: LogStore = MemoryStore(now)
-    else:
-        cache = 0 if request.param.endswith("without cache") else 1 << 20
-        store = await open_sqlite(tmp_path / "log.db", now=now, cache_bytes=cache)
+    store: LogStore = (
+        MemoryStore(now)
+        if request.param == "memory"
+        else await open_sqlite(tmp_path / "log.db", now=now)
+    )
     yield store
     await store.close()
 
