@@ -62,4 +62,7 @@ BEHAVIOURS = {
     "cli:demo-leaves-nothing": Behaviour(
         "issue: command line", "The demo plays in a temporary place that is gone afterwards."
     ),
+    "cli:serve": Behaviour(
+        "issue: command line", "`serve` starts either server and ends as a server should."
+    ),
 }

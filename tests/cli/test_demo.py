@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,25 @@ def test_a_conversation_without_a_completed_turn_is_one_sentence(tmp_path: Path)
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
     assert list(place.iterdir()) == []
+
+
+@behaviour("cli:demo-leaves-nothing")
+def test_a_demo_that_is_interrupted_leaves_nothing_either(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "sidechat_mcp", "demo"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("2  Fork"):
+            pass
+        assert list(tmp_path.iterdir()) != []
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "Interrupted.\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_transcript_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+import signal
+import subprocess
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 from sidechat_mcp.errors import InvalidRequest
 from sidechat_mcp.surfaces.cli.serving import place, read_token, serve
 from sidechat_mcp.surfaces.cli.terminal import Terminal
+from sidechat_mcp.surfaces.mcp import stdio
 from tests.behaviours import behaviour
 from tests.cli.acting import Done, Screen, command
 
@@ -140,8 +144,6 @@ def test_a_token_without_http_is_a_mistake() -> None:
 def test_a_person_who_starts_the_stdio_server_is_told_what_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sidechat_mcp.surfaces.mcp import stdio
-
     out, err = Screen(), Screen()
     monkeypatch.setattr(sys, "stdin", Screen())
     monkeypatch.setattr(stdio, "serve", lambda: 0)
@@ -154,10 +156,38 @@ def test_a_person_who_starts_the_stdio_server_is_told_what_it_is(
 def test_a_server_that_is_interrupted_has_ended_as_it_should(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sidechat_mcp.surfaces.mcp import stdio
-
     def interrupted() -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(stdio, "serve", interrupted)
     assert command("serve") == Done(0, "", "")
+
+
+@behaviour("cli:serve")
+def test_the_stdio_server_ends_with_its_input_and_says_nothing() -> None:
+    done = subprocess.run(SERVER, input="", capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Traceback" not in done.stderr
+
+
+@behaviour("cli:serve")
+def test_the_http_server_says_where_it_is_and_ends_with_a_signal(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*SERVER, "--http", "127.0.0.1:0"],
+        env={**os.environ, "SIDECHAT_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert re.search(r"http://127\.0\.0\.1:[1-9]\d*/mcp", process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, "Traceback" in err) == (0, "", False)
+
+
+@behaviour("cli:serve")
+def test_an_address_that_others_reach_needs_a_token() -> None:
+    done = command("serve", "--http", "0.0.0.0:0")
+    assert (done.status, done.out) == (2, "")
+    assert "--token-file" in done.err

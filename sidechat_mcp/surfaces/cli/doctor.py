@@ -13,7 +13,7 @@ import anyio
 
 from sidechat_mcp.bootstrap import answering, open_sidechat, sqlite_version
 from sidechat_mcp.config import Config, load
-from sidechat_mcp.errors import DamagedLog, SidechatError
+from sidechat_mcp.errors import OutsideError, SidechatError
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.sidechat.reports import AgentReport, Caller
 from sidechat_mcp.sidechat.service import Sidechat
@@ -77,7 +77,8 @@ async def _log(found: Findings, sidechat: Sidechat, caller: Caller) -> None:
     found.verdict = verdict_of(reports)
     for report in reports:
         if report.verdict == "failed":
-            found.troubles.append(DamagedLog(report.session, report.seq or 0, report.why))
+            what = f"A log fails its check: {report.why}"
+            found.troubles.append(OutsideError(what, then="`sidechat replay --verify` says more."))
 
 
 def _document(found: Findings) -> dict[str, Any]:
