@@ -23,6 +23,7 @@ from sidechat_mcp.ports.provider import About, Provider
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Toolbox
 from sidechat_mcp.seams import Seams
+from sidechat_mcp.sidechat.agency import QUOTING, hosted_point
 from sidechat_mcp.sidechat.gate import read_only
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
@@ -57,11 +58,14 @@ async def open_sidechat(
 
     Raises: StoreError, NewerSchema, InvalidRequest (a setting)."""
     given = dict(os.environ if environ is None else environ)
+    clients = known_clients(given)
+    giving = Providers(given, clients)
     store = await open_store(config)
     try:
         async with _box(config) as box:
-            yield assemble_parts(config, store, given, tools=box)
+            yield assemble_parts(config, store, given, provider=giving, clients=clients, tools=box)
     finally:
+        giving.close()
         await store.close()
 
 
@@ -93,21 +97,21 @@ def assemble_parts(
     store: LogStore,
     environ: Mapping[str, str],
     *,
-    provider: Callable[[str], Provider] | None = None,
-    clients: Mapping[str, Client] | None = None,
+    provider: Callable[[str], Provider],
+    clients: Mapping[str, Client],
     tools: Toolbox | None = None,
 ) -> Sidechat:
     """Put the feature together; tests hand in parts of their own."""
     clock = SystemClock()
-    giving = provider or providers()
-    giving(_known(config.agent))
+    if config.agent not in ("auto", "client"):
+        provider(config.agent)  # A setting that names no agent is refused here, not at a fork.
     box = tools or Box()
     seams = Seams(gate=read_only(box, ALLOWED))
     sessions = Sessions(store)
-    agents = Agents(store, sessions, clock, giving, box, seams)
+    agents = Agents(store, sessions, clock, provider, box, seams)
 
     def about(agent: str) -> About:
-        return giving(agent).about
+        return provider(agent).about
 
     def here(caller: Caller) -> Call:
         return Call(caller.meta, environ, ancestors(), caller.cwd or os.getcwd())
@@ -117,7 +121,7 @@ def assemble_parts(
         sessions,
         agents,
         clock,
-        clients if clients is not None else known_clients(environ),
+        clients,
         config.agent,
         about,
         here,
@@ -128,7 +132,8 @@ def assemble_parts(
 
 def answering(config: Config) -> About:
     """What will answer by the settings. Raises: InvalidRequest."""
-    return providers()(_known(config.agent)).about
+    chosen = QUOTING if config.agent in ("auto", "client") else config.agent
+    return Providers(os.environ, {})(chosen).about
 
 
 def sqlite_version() -> str:
@@ -138,23 +143,45 @@ def sqlite_version() -> str:
     return str(apsw.sqlite_lib_version())
 
 
-def providers() -> Callable[[str], Provider]:
+class Providers:
     """What answers under an agent's name; each is made once, when first needed."""
-    made: dict[str, Provider] = {}
 
-    def giving(agent: str) -> Provider:
-        if agent not in made:
-            if agent != "quoting":
-                raise InvalidRequest(
-                    f"This version has no agent {agent!r}.",
-                    then="Set SIDECHAT_AGENT to `auto` or `quoting`.",
-                )
+    def __init__(self, environ: Mapping[str, str], clients: Mapping[str, Client]) -> None:
+        self._environ = environ
+        self._clients = clients
+        self._made: dict[str, Provider] = {}
+
+    def __call__(self, agent: str) -> Provider:
+        """Raises: InvalidRequest (no such agent, or its client cannot answer here)."""
+        if agent not in self._made:
+            self._made[agent] = self._make(agent)
+        return self._made[agent]
+
+    def close(self) -> None:
+        """End what was started for answering."""
+        for provider in self._made.values():
+            end = getattr(provider, "close", None)
+            if end is not None:
+                end()
+
+    def _make(self, agent: str) -> Provider:
+        if agent == QUOTING:
             from sidechat_mcp.providers.quoting.provider import Quoting
 
-            made[agent] = Quoting()
-        return made[agent]
+            return Quoting()
+        point = hosted_point(agent)
+        if point is None:
+            from sidechat_mcp.providers.named import for_agent
 
-    return giving
+            return for_agent(agent, self._environ)
+        client = self._clients.get(point.client)
+        hosted = client.hosted(point) if client is not None else None
+        if hosted is None:
+            raise InvalidRequest(
+                f"{point.client} cannot answer here any more.",
+                then="Fork again with another agent (SIDECHAT_AGENT).",
+            )
+        return hosted
 
 
 def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
@@ -182,7 +209,3 @@ def _parent(pid: int) -> int | None:
         return int(status.rpartition(")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return None
-
-
-def _known(agent: str) -> str:
-    return "quoting" if agent == "auto" else agent

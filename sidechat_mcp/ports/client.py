@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sidechat_mcp.core.events import Draft
+from sidechat_mcp.ports.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,18 @@ class Transcript:
     version: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A completed turn of a client's conversation, in the client's own ids: its turn's, and that
+    of the last record that belongs to it."""
+
+    client: str
+    ref: str
+    turn: str
+    record: str
+    cwd: str | None = None
+
+
 class Client(Protocol):
     @property
     def name(self) -> str:
@@ -95,4 +108,23 @@ class Client(Protocol):
 
     async def read_file(self, path: Path) -> Transcript:
         """The same for a file anywhere; its ref is taken from the file."""
+        ...
+
+    def hosted(self, point: Point) -> Hosted | None:
+        """The client's own headless fork at `point`, read-only and leaving nothing behind; None
+        where this client, or this machine, has no such fork."""
+        ...
+
+    async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
+        """Put a note into the live conversation by the client's own means, starting no turn: the
+        door's name when the client took it, None when it has no such door or it is not open."""
+        ...
+
+
+class Hosted(Provider, Protocol):
+    """A provider whose answers a client gives. One serves every side session forked at its
+    point; `Context.session` tells them apart."""
+
+    def close(self) -> None:
+        """End every process that was started, at once."""
         ...

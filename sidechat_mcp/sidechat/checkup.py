@@ -13,6 +13,7 @@ from sidechat_mcp.core.assemble import assemble
 from sidechat_mcp.core.events import Event, RequestSent
 from sidechat_mcp.errors import DamagedLog
 from sidechat_mcp.ports.store import LogStore, Row
+from sidechat_mcp.sidechat.agency import hosted_point
 from sidechat_mcp.sidechat.reports import Replayed
 
 
@@ -30,7 +31,7 @@ class Checkup:
             return Replayed(session, 0, "failed", why, error.seq)
         sent = [event for event in events if event.seq >= first]
         requests = [event for event in sent if isinstance(event.body, RequestSent)]
-        if row.header.agent == "client" and row.header.origin == "sidechat":
+        if hosted_point(row.header.agent) is not None:
             return Replayed(session, len(requests), "not rebuildable", "hosted")
         for event in requests:
             wrong = _differs(event, events[: event.seq], first)

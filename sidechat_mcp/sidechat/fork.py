@@ -26,20 +26,22 @@ from sidechat_mcp.core.events import (
 from sidechat_mcp.core.framing import FRAMING, SOURCE, condense_order, condense_source
 from sidechat_mcp.core.ids import SessionId, TurnId
 from sidechat_mcp.core.tokens import METHOD, estimate
-from sidechat_mcp.errors import NothingToFork
+from sidechat_mcp.errors import InvalidRequest, NothingToFork
 from sidechat_mcp.harness.agents import Meta, Seed, injection
 from sidechat_mcp.harness.reply import Reply
 from sidechat_mcp.ports.client import Transcript
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.ports.store import Once, Row
 from sidechat_mcp.sidechat.adopt import Adoption, Parent
+from sidechat_mcp.sidechat.agency import QUOTING, hosted_name, point
 from sidechat_mcp.sidechat.parts import Parts, joined, keyed, name, uri
 from sidechat_mcp.sidechat.reports import AgentReport, Caller, ForkReport
 
 KEPT_FIGURES = 256
 NEARLY = 0.8
 """From this part of a model's window on, a report warns."""
-SUMMARISER = "quoting"
+TAIL = 512
+"""How far back from the cut its last turn is looked for."""
 SUMMARY = (
     "[Summary of the conversation so far, made of quotes; the turns themselves are left out]\n"
 )
@@ -89,21 +91,43 @@ class Fork:
             once = await self._untouched(caller, row, cut, question)
         else:
             once = keyed(caller, "fork", row.header.id, key, question, compact or None)
-        about = self.parts.about(self._agent(row))
+        agent = await self._agent(row, cut)
+        about = self.parts.about(agent)
         first = await self._first(row, cut, about, compact)
         seed = Seed(row.header.id, cut.length)
-        meta = Meta(
-            "sidechat", caller.principal, self._agent(row), row.header.cwd, row.header.client
-        )
+        meta = Meta("sidechat", caller.principal, agent, row.header.cwd, row.header.client)
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
         return await self._report(child, found, cut, about, receipt.again)
 
-    def _agent(self, row: Row) -> str:
-        """A native parent's own agent answers its children; a client's model is not ours."""
-        if self.parts.agent != "auto":
-            return self.parts.agent
-        return "quoting" if row.header.origin == "mirror" else row.header.agent
+    async def _agent(self, row: Row, cut: Cut) -> str:
+        """The configured agent; under `auto` a native parent's own, or the parent's client where
+        that can answer, else the one that quotes."""
+        configured, header = self.parts.agent, row.header
+        if configured not in ("auto", "client"):
+            return configured
+        if header.origin != "mirror" and configured == "auto":
+            return header.agent
+        hosted = await self._hosted(row, cut)
+        if hosted is not None:
+            return hosted
+        if configured == "client":
+            raise InvalidRequest(
+                f"{name(header)} cannot be answered by its own client here.",
+                then="See `sidechat doctor`, or set SIDECHAT_AGENT to another agent.",
+            )
+        return QUOTING
+
+    async def _hosted(self, row: Row, cut: Cut) -> str | None:
+        header = row.header
+        client = self.parts.clients.get(header.client or "")
+        if header.origin != "mirror" or client is None or header.client_ref is None:
+            return None
+        seed = await self.parts.sessions.tail(
+            replace(row, head=cut.length), max(0, cut.length - TAIL)
+        )
+        at = point(client.name, header.client_ref, header.cwd, seed)
+        return hosted_name(at) if at is not None and client.hosted(at) is not None else None
 
     async def _first(self, row: Row, cut: Cut, about: About, compact: bool) -> list[Body]:
         """The child's own first events: a head of its own only where the parent's cannot be
@@ -129,7 +153,7 @@ class Fork:
         order = Message("context", text(condense_order(cap)), source=condense_source(cap))
         asking = replace(context, messages=[*context.messages, order])
         reply = Reply(TurnId("summary"))
-        async with self.parts.agents.provider(SUMMARISER).stream(asking) as chunks:
+        async with self.parts.agents.provider(QUOTING).stream(asking) as chunks:
             async for chunk in chunks:
                 reply.fold(chunk)
         return ContextCompacted(text(SUMMARY + reply.text), cut.number)

@@ -26,7 +26,7 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.ids import EventId, TurnId
 from sidechat_mcp.errors import ParentNotFound
-from sidechat_mcp.ports.client import Call, Found, Transcript
+from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Provider, Spent, Whole
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Toolbox
@@ -95,6 +95,12 @@ class Shelf:
 
     async def read_file(self, path: Path) -> Transcript:
         return self.transcripts[path.name]
+
+    def hosted(self, point: Point) -> Hosted | None:
+        return None
+
+    async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
+        return None
 
 
 def conversation(

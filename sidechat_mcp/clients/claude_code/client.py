@@ -13,7 +13,7 @@ from sidechat_mcp.clients.claude_code.locate import SESSION, Search
 from sidechat_mcp.clients.claude_code.places import Places, at
 from sidechat_mcp.clients.claude_code.transcript import read
 from sidechat_mcp.errors import ParentNotFound
-from sidechat_mcp.ports.client import Call, Found, Transcript
+from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
 PATIENCE = 2.0
 """Seconds that a file which must come is waited for."""
@@ -57,6 +57,12 @@ class ClaudeCode:
 
     async def read_file(self, path: Path) -> Transcript:
         return await run_sync(_read, path, None)
+
+    def hosted(self, point: Point) -> Hosted | None:
+        return None
+
+    async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
+        return None
 
 
 def _sure(search: Search) -> Path | None:
