@@ -27,6 +27,7 @@ from sidechat_mcp.sidechat.agency import QUOTING, hosted_point
 from sidechat_mcp.sidechat.gate import read_only
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.sidechat.separation import separated
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.tools.box import Box
 from sidechat_mcp.tools.mcp_servers import Servers
@@ -106,7 +107,8 @@ def assemble_parts(
     if config.agent not in ("auto", "client"):
         provider(config.agent)  # A setting that names no agent is refused here, not at a fork.
     box = tools or Box()
-    seams = Seams(gate=read_only(box, ALLOWED))
+    system = config.advisor_system
+    seams = Seams((separated(system),) if system else (), gate=read_only(box, ALLOWED))
     sessions = Sessions(store)
     agents = Agents(store, sessions, clock, provider, box, seams)
 

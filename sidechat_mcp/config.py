@@ -20,13 +20,15 @@ MOST_CAP = 10_000
 class Config:
     """`home` holds the log, its locks and the file of settings; `store` is a path or
     `postgresql://…`; `agent` as in CONTRACT; `note_cap` in code points; `servers` are the MCP
-    servers whose tools native sessions may have."""
+    servers whose tools native sessions may have; `advisor_system`, when set, is the system
+    prompt of every side session instead of its parent's."""
 
     home: Path
     store: str
     agent: str = "auto"
     note_cap: int = 2000
     servers: Sequence[Server] = ()
+    advisor_system: str | None = None
 
     @property
     def log(self) -> Path:
@@ -48,6 +50,7 @@ def load(environ: Mapping[str, str]) -> Config:
         settings.get("agent") or "auto",
         _cap(settings.get("note_cap")),
         _servers(found.get("servers", {}), home / "config.toml"),
+        settings.get("advisor_system"),
     )
 
 
@@ -72,11 +75,11 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def _settings(found: Mapping[str, Any], path: Path) -> dict[str, str]:
-    unknown = found.keys() - {"store", "agent", "note_cap", "servers"}
+    unknown = found.keys() - {"store", "agent", "note_cap", "advisor_system", "servers"}
     if unknown:
         raise InvalidRequest(
             f"{path} has unknown settings: {', '.join(sorted(unknown))}.",
-            then="Known are store, agent, note_cap and [servers.NAME].",
+            then="Known are store, agent, note_cap, advisor_system and [servers.NAME].",
         )
     return {name: str(value) for name, value in found.items() if name != "servers"}
 

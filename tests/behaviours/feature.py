@@ -98,3 +98,9 @@ BEHAVIOURS |= {
         "issue 3", "On request a child begins with a summary, as a visible event."
     ),
 }
+
+BEHAVIOURS |= {
+    "fork:separation": Behaviour(
+        "issue 3", "A system prompt of the advisor's own is possible and said to cost the cache."
+    ),
+}

@@ -81,3 +81,24 @@ async def test_a_child_forked_with_a_summary_begins_with_it_and_says_what_it_sta
     assert messages[0].startswith("[Summary of the conversation so far")
     assert messages[1:] == [FRAMING, "Which days?"]
     assert {one.verdict for one in await sidechat.replay(ME)} == {"verified"}
+
+
+@behaviour("fork:separation")
+async def test_an_advisor_with_a_system_prompt_of_its_own_gives_the_cache_up_and_says_so() -> None:
+    speaker = Speaker(["A."], about=MODEL)
+    sidechat = assemble_parts(
+        Config(Path("unused"), "unused", advisor_system="You only advise."),
+        MemoryStore(),
+        {},
+        provider=lambda _: speaker,
+        clients={},
+    )
+    native = await sidechat.native(ME, system="You act.", agent="speaker")
+    await sidechat.converse(ME, "Hi?", session=native.id)
+    report = await sidechat.fork(ME, parent=native.id, question="And?")
+    assert report.head == "changed: system prompt"
+    assert "prompt cache does not help" in report.notice
+    assert [context.header.system.text for context in speaker.seen] == [
+        "You act.",
+        "You only advise.",
+    ]
