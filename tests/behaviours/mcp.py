@@ -157,4 +157,24 @@ BEHAVIOURS = {
     "mcp:older-sdk": Behaviour(
         "issue: bar 3", "A client of the older SDK makes the whole journey over every transport."
     ),
+    "mcp:host-and-origin": Behaviour(
+        "case SC-026", "Only the exact hosts and origins are served, on every route."
+    ),
+    "mcp:token": Behaviour("case SC-030", "With a token no route answers without it."),
+    "mcp:token-needed": Behaviour(
+        "issue: command line", "Without a token only this machine is served."
+    ),
+    "mcp:port-taken": Behaviour("contract: errors", "A taken port is one plain sentence."),
+    "mcp:bodies": Behaviour(
+        "case SC-025", "A body too large or encoded is refused before it is kept."
+    ),
+    "mcp:whose-message": Behaviour(
+        "case SC-029", "A message without its own stream reaches nobody's."
+    ),
+    "mcp:principals": Behaviour(
+        "case SC-028", "Another principal's sessions are as good as not there, for every call."
+    ),
+    "mcp:ends-well-http": Behaviour(
+        "case SC-021", "With open streams it ends in 2 s, with 0, and the turn is interrupted."
+    ),
 }
