@@ -28,14 +28,26 @@ OWNERS = st.sampled_from(["ann", "bob"])
 MAYBE = st.none()
 NAMES = st.text(st.characters(codec=None, categories=None), max_size=8)
 SAYINGS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-BATCHES = st.lists(
-    st.builds(
-        lambda name, said: Draft(EventId(name), len(said), UserMessage(TurnId("t"), text(said))),
-        NAMES,
-        SAYINGS,
-    ),
-    max_size=3,
-)
+
+
+def _draft(name: str, said: str) -> Draft:
+    return Draft(EventId(name), len(said), UserMessage(TurnId("t"), text(said)))
+
+
+def _header(
+    id: SessionId, owner: str, parent: SessionId | None, seed: int, ref: str | None
+) -> Header:
+    return Header(
+        *(id, 0, "sidechat" if parent else "native", owner, "scripted"),
+        parent_session=parent,
+        seed_length=seed if parent else 0,
+        cwd="/w" if owner == "ann" else None,
+        client="codex" if ref else None,
+        client_ref=ref,
+    )
+
+
+BATCHES = st.lists(st.builds(_draft, NAMES, SAYINGS), max_size=3)
 ONCES = st.builds(
     Once,
     st.sampled_from(["k", "k/1", "k/2", "l"]),
@@ -43,17 +55,7 @@ ONCES = st.builds(
     st.sampled_from(["caller", "identity"]),
 )
 PLACES = st.integers(-1, 8)
-HEADERS = st.builds(
-    lambda name, owner, parent, seed, ref: Header(
-        *(name, 0, "sidechat" if parent else "native", owner, "scripted"),
-        parent_session=parent,
-        seed_length=seed if parent else 0,
-        cwd="/w" if owner == "ann" else None,
-        client="codex" if ref else None,
-        client_ref=ref,
-    ),
-    *(IDS, OWNERS, MAYBE | IDS, PLACES, MAYBE | st.sampled_from(["r", "s"])),
-)
+HEADERS = st.builds(_header, IDS, OWNERS, MAYBE | IDS, PLACES, MAYBE | st.sampled_from(["r", "s"]))
 QUERIES = st.builds(
     Query,
     origin=MAYBE | st.sampled_from(["native", "sidechat"]),
