@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from sidechat_mcp.core.events import Verdict
 from sidechat_mcp.providers.quoting import gate, reply
-from sidechat_mcp.providers.quoting.cues import asks, corrects
 from sidechat_mcp.providers.quoting.index import Index, Passage
+from sidechat_mcp.providers.quoting.language.cues import asks, corrects
 from sidechat_mcp.providers.quoting.questions import Question, read
 from sidechat_mcp.providers.quoting.rank import Turn, rank, turn_at, weights
 from sidechat_mcp.providers.quoting.reply import Quote
@@ -18,10 +18,19 @@ MOST_TURNS = 3
 FADING = 0.4
 """A turn with less than that share of the best one's score is not shown."""
 
-_FOLLOW_UP = re.compile(
+HEAD = 400
+"""A correction stands in that many first characters of what a person says."""
+FEW = 2
+"""A question with no more words of its own than that may lean on the one before it."""
+
+_GOES_ON = re.compile(
     r"^\W*(?:and|but|so|or|also|why|how so|what about|how about|what else|anything else|which one"
-    r"|since when|really|in which)\b|\b(?:it|its|that|this|those|these|they|them|their|there|one"
-    r"|ones|same|other|he|she|him|her|former|latter)\b",
+    r"|since when|really)\b",
+    re.I,
+)
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|this|those|these|they|them|their|there|ones?|same|other|he|she|him|her"
+    r"|former|latter)\b",
     re.I,
 )
 
@@ -39,12 +48,12 @@ class Reply:
 
 def answer(index: Index, text: str, earlier: Sequence[str] = ()) -> Reply:
     """The reply to the question `text`; `earlier` are the questions before it, oldest first."""
-    question = read(text)
+    question = _in_words_of(index, read(text))
     turns = rank(index, question)
     verdict = gate.verdict(question, turns, weights(index, question))
     if verdict != "answered":
-        if earlier and _FOLLOW_UP.search(text):
-            question = _with(question, read(earlier[-1]))
+        if earlier and _follows(text, question):
+            question = question.after(_in_words_of(index, read(earlier[-1])))
             turns = rank(index, question)
         if len(turns) < MOST_TURNS or turns[0].coverage < gate.COVERAGE:
             turns = rank(index, question, question.wider)
@@ -52,23 +61,27 @@ def answer(index: Index, text: str, earlier: Sequence[str] = ()) -> Reply:
         verdict = "not found" if found == "not found" else "weak"
     if verdict == "not found":
         total = max((p.entry.turn or 0 for p in index.passages), default=0)
-        return Reply(reply.not_found(question.surface, total), verdict)
+        return Reply(reply.not_found(tuple(question.words.values()), total), verdict)
     shown = _shown(index, question, turns)
     quotes = _marked([q for turn in shown for q in _quotes(turn)])
     if verdict == "answered":
         return Reply(reply.answered(quotes), verdict, quotes)
     held = {s for turn in shown for s in turn.held}
-    missing = [w for s, w in zip(question.stems, question.surface, strict=False) if s not in held]
+    missing = [word for s, word in question.words.items() if s not in held]
     return Reply(reply.weak(quotes, missing), verdict, quotes)
 
 
-def _with(question: Question, before: Question) -> Question:
-    """A follow-up is about what was asked before it, too."""
-    surface = dict(zip(question.stems, question.surface, strict=False))
-    surface |= {
-        s: w for s, w in zip(before.stems, before.surface, strict=False) if s not in surface
-    }
-    return replace(question, stems=tuple(surface), surface=tuple(surface.values()))
+def _follows(text: str, question: Question) -> bool:
+    """Whether a question cannot be understood without the one before it."""
+    if len(question.words) > FEW:
+        return False
+    return _GOES_ON.match(text) is not None or _POINTS_BACK.search(text) is not None
+
+
+def _in_words_of(index: Index, question: Question) -> Question:
+    """The question in the history's own forms of its words."""
+    kin = {s: other for s in question.stems if (other := index.kin(s)) is not None}
+    return question.respelled(kin) if kin else question
 
 
 def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn]:
@@ -84,13 +97,9 @@ def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn
 
 def _takes_back(turn: Turn) -> bool:
     return any(
-        m.passage.entry.speaker == "user" and corrects(m.passage.entry.text[:QUESTION_HEAD])
+        m.passage.entry.speaker == "user" and corrects(m.passage.entry.text[:HEAD])
         for m in turn.matches
     )
-
-
-QUESTION_HEAD = 400
-"""A correction stands at the beginning of what a person says."""
 
 
 def _quotes(turn: Turn) -> list[Quote]:

@@ -5,17 +5,20 @@ itself. `Entry.place` is the message's index in the context."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sidechat_mcp.core.assemble import Context, Message
 from sidechat_mcp.core.content import Media, Text, ToolUse, plain
-from sidechat_mcp.providers.quoting import cues
+from sidechat_mcp.providers.quoting.language import cues
 from sidechat_mcp.providers.quoting.reply import is_reply
 
 Speaker = Literal["user", "assistant", "note", "summary", "context", "call", "tool result"]
 
+_MARKUP = re.compile(r"\s*<([a-z][\w-]*)>.*</[a-z][\w-]*>\s*", re.S)
+"""What a client wrote in a person's name."""
 COUNTS: dict[Speaker, float] = {
     "note": 0.9,
     "summary": 0.9,
@@ -101,7 +104,8 @@ def _met(messages: Sequence[Message], place: int) -> bool:
 def _said(message: Message, own: bool) -> list[tuple[Speaker, str]]:
     match message.role:
         case "user":
-            return [("user", _readable(message))]
+            said = _readable(message)
+            return [("context" if _MARKUP.fullmatch(said) else "user", said)]
         case "tool":
             return [("tool result", _readable(message))]
         case "context":

@@ -14,13 +14,16 @@ import apsw
 
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.providers.quoting.history import COUNTS, Entry, entries
+from sidechat_mcp.providers.quoting.language.sentences import Span, passages
+from sidechat_mcp.providers.quoting.language.words import searchable, stem
 from sidechat_mcp.providers.quoting.rows import Rows
-from sidechat_mcp.providers.quoting.sentences import Span, passages
-from sidechat_mcp.providers.quoting.words import searchable, stem
 
 PASSAGE = 600
 """Most characters of a passage; a quote is one passage."""
 CANDIDATES = 60
+SHORTEST_KIN = 4
+ENDINGS = ("er", "est", "en", "ly", "or", "abl", "abil", "ment", "ness", "ing", "ed")
+"""Endings that the stemmer leaves on."""
 BATCH = 400
 """Messages that are indexed between two checkpoints (about 20 ms)."""
 
@@ -92,6 +95,18 @@ class Index:
     def seen(self, stem: str) -> int:
         """In how many passages a stem occurs."""
         return self._rows.holding(stem)
+
+    def kin(self, stem: str) -> str | None:
+        """A stem of the history that differs from one it lacks only by an ending."""
+        if len(stem) < SHORTEST_KIN or self.seen(stem):
+            return None
+        for ending in ENDINGS:
+            if stem.endswith(ending) and len(stem) - len(ending) >= SHORTEST_KIN:
+                shorter = stem.removesuffix(ending)
+                if self.seen(shorter):
+                    return shorter
+        longer = self._rows.beginning(stem, len(stem) + 4)
+        return next((s for s in longer if s[len(stem) :] in ENDINGS), None)
 
     def search(self, words: Sequence[str]) -> list[tuple[int, float]]:
         """Passages that hold any of `words`, best first, with a score above 0. Words that are

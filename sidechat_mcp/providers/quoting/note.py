@@ -7,10 +7,11 @@ headings. Earlier notes are not quoted again."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sidechat_mcp.providers.quoting.asked import asked_lines, bare
 from sidechat_mcp.providers.quoting.history import Entry, Exchange, Order
+from sidechat_mcp.providers.quoting.language.sentences import Span
 from sidechat_mcp.providers.quoting.pick import Group, Material, Piece, material, terms
 
 WORDS = 120
@@ -23,6 +24,8 @@ LEAST = 0.15
 """A piece that brings less per word is not worth its room."""
 SHORTER = 0.75
 """After an order to shorten: that share of what is allowed, or of what was too long."""
+NEAR = 6
+"""Characters between two pieces that are written as one."""
 LEAD = "Quotes by [turn]:"
 GROUPS: tuple[Group, ...] = ("Decisions", "Facts", "Open")
 
@@ -105,8 +108,20 @@ def _text(side: Sequence[str], chosen: Sequence[Piece]) -> str:
     if side:
         lines += ["Asked on the side:", *side]
     for group in GROUPS:
-        its = [p for p in chosen if p.group == group]
+        its = _joined([p for p in chosen if p.group == group])
         if its:
-            its.sort(key=lambda p: (p.entry.place, p.span.start))
             lines += [f"{group}:", *(f"[{p.entry.after}] {p.text}" for p in its)]
     return "\n".join(lines)
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces in their order; neighbours in one message become one piece again."""
+    found: list[Piece] = []
+    for piece in sorted(pieces, key=lambda p: (p.entry.place, p.span.start)):
+        last = found[-1] if found else None
+        gap = piece.span.start - last.span.stop if last and last.entry is piece.entry else None
+        if last is not None and gap is not None and gap <= NEAR:
+            found[-1] = replace(last, span=Span(last.span.start, piece.span.stop))
+        else:
+            found.append(piece)
+    return found

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from sidechat_mcp.providers.quoting import cues
 from sidechat_mcp.providers.quoting.history import Entry
-from sidechat_mcp.providers.quoting.sentences import Span, split
-from sidechat_mcp.providers.quoting.wordlists import NODS, UNITS, is_stop
-from sidechat_mcp.providers.quoting.words import stem, words
+from sidechat_mcp.providers.quoting.language import cues
+from sidechat_mcp.providers.quoting.language.sentences import Span, split
+from sidechat_mcp.providers.quoting.language.wordlists import NODS, UNITS, is_stop
+from sidechat_mcp.providers.quoting.language.words import stem, words
 
 Group = Literal["Decisions", "Facts", "Open"]
 

@@ -5,14 +5,14 @@ English question words are known; any other language is searched by its words al
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from sidechat_mcp.providers.quoting.cues import asks
-from sidechat_mcp.providers.quoting.sentences import split
-from sidechat_mcp.providers.quoting.synonyms import related, spellings
-from sidechat_mcp.providers.quoting.wordlists import (
+from sidechat_mcp.providers.quoting.kinds import COUNT, WHO, Want, want
+from sidechat_mcp.providers.quoting.language.cues import asks
+from sidechat_mcp.providers.quoting.language.sentences import split
+from sidechat_mcp.providers.quoting.language.synonyms import related, spellings
+from sidechat_mcp.providers.quoting.language.wordlists import (
     ASKING,
     LIGHT,
     OPEN_FILL,
@@ -20,22 +20,8 @@ from sidechat_mcp.providers.quoting.wordlists import (
     is_stop,
     little_words,
 )
-from sidechat_mcp.providers.quoting.words import stem, words
+from sidechat_mcp.providers.quoting.language.words import stem, words
 
-Want = Literal[
-    "any",
-    "count",
-    "number",
-    "money",
-    "duration",
-    "size",
-    "often",
-    "time",
-    "name",
-    "value",
-    "person",
-    "open",
-]
 HEART, MOST_READ = 400, 20_000
 """Characters of a message that is all question, and of the end of one in which it is looked for."""
 MOST_WORDS = 24
@@ -44,64 +30,20 @@ MOST_WORDS = 24
 OPEN = "open item"
 """Stands among the stems of a question that asks what is open; no word has such a stem."""
 _OPEN = re.compile(
-    r"\b(?:left|remain\w*|outstanding|unresolved|undecided|unsettled|to-?do|still to|open"
-    r" (?:item|question|point|issue|task|end)s?|(?:is|are|stays?|what's|anything) (?:still )?open"
-    r"|next steps?|pending|loose ends?|(?:be|get) (?:clarified|decided|settled|resolved))\b",
+    r"\b(?:left (?:to|open|over|on|for)|(?:what|anything|something|much|is|are|still) left"
+    r"|left\s*\?|remain\w*|outstanding|unresolved|undecided|unsettled|to-?do|still to"
+    r"|open (?:item|question|point|issue|task|end)s?"
+    r"|(?:is|are|stays?|what's|anything) (?:still )?open|next steps?|still pending"
+    r"|loose ends?|(?:be|get) (?:clarified|decided|settled|resolved)"
+    r"|ahead of us|still ahead|still (?:have|need)(?: to)?)\b",
     re.I,
-)
-_TIME = re.compile(
-    r"\b(?:when (?:do|does|did|is|are|was|were|will|would|shall|should|can|could|has|have|must)\b"
-    r"|(?:since|until|till|by|and|or) when|when\s*\?|what (?:time|day|date)"
-    r"|which (?:day|date|month|week|year)s?|deadline|due)\b",
-    re.I,
-)
-_KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
-    (
-        "money",
-        re.compile(
-            r"\b(?:what|how much)\s+(?:do|does|did|will|would|can|must|should)\b.*"
-            r"\b(?:cost|pay|charge|earn|owe|spend)s?\b",
-            re.I | re.S,
-        ),
-    ),
-    ("duration", re.compile(r"\bhow long\b", re.I)),
-    ("size", re.compile(r"\bhow (?:large|big)\b", re.I)),
-    ("often", re.compile(r"\bhow (?:often|frequently)\b", re.I)),
-    (
-        "number",
-        re.compile(
-            r"\b(?:how (?:much|fast|slow|far|old|high|wide|deep|heavy|expensive|likely)"
-            r"|what (?:percent\w*|share|fraction))\b",
-            re.I,
-        ),
-    ),
-    (
-        "name",
-        re.compile(
-            r"\bname of\b|\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
-            r"(?:number|address|id|version|port|code|url|title)\b",
-            re.I,
-        ),
-    ),
-    (
-        "value",
-        re.compile(
-            r"\bwhat(?:'s| is| was| are)\s(?:\S+\s){1,3}(?:fees?|prices?|costs?|salary|size|length"
-            r"|rate|budget|limit|weight|height|age)\b",
-            re.I,
-        ),
-    ),
-)
-_COUNT = re.compile(r"\bhow many\s+(.+)", re.I | re.S)
-_WHO = re.compile(
-    r"(?:^\W*|[,;.?!]\s*|\b(?:and|or|but|so|by|to|with|from|for)\s+)whom?\b(?:['’](?:s|ll|d))?\s+(.+)",
-    re.I | re.S,
 )
 _WHICH = re.compile(r"\b(?:what|which)\s+(.+)", re.I | re.S)
 _IS_THE = re.compile(r"\bwhat(?:'s|\s+(?:is|was|are|were|will be))\s+(.+)", re.I | re.S)
 _TYPED = re.compile(
     r"\b(?:(?:what|which)\s+(?:time|day|date|month|week|year|percent\w*)s?"
-    r"|how\s+(?:long|fast|slow|large|big|far|old|often|high|wide|deep|heavy|expensive))\b",
+    r"|how\s+(?:long|fast|slow|large|big|far|old|often|high|wide|deep|heavy|expensive)"
+    r"|how much (?:\w+er|more|less))\b",
     re.I,
 )
 """Says the kind of answer, not the thing."""
@@ -119,14 +61,13 @@ _DOES = re.compile(r"\bwhat\s+(?:do|does|did|will|would|can|could|should)\s+(.+)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`stems` are what it is about, in order, once each; `surface` the words as written, for the
-    index. `focus` are the stems of the thing asked for, where the wording shows it: a turn that
-    does not have one of them cannot be called an answer. `names` are stems of names and
-    numbers."""
+    """`words` are what it is about: stem → the word as written, in order. `also` are more words to
+    look for. `focus` are the stems of the thing asked for, where the wording shows it: what has
+    none of them is no answer. `names` are stems of names and numbers, `light` those of words that
+    count for less, `counted` those of what is to be counted."""
 
-    text: str
-    surface: tuple[str, ...]
-    stems: tuple[str, ...]
+    words: Mapping[str, str]
+    also: tuple[str, ...] = ()
     focus: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     light: frozenset[str] = frozenset()
@@ -135,14 +76,42 @@ class Question:
     yes_no: bool = False
 
     @property
+    def stems(self) -> tuple[str, ...]:
+        return tuple(self.words)
+
+    @property
+    def looked_for(self) -> list[str]:
+        return [*self.words.values(), *self.also]
+
+    def respelled(self, kin: Mapping[str, str]) -> Question:
+        """The question with other stems for some of its own."""
+
+        def among(stems: Iterable[str]) -> frozenset[str]:
+            return frozenset(kin.get(s, s) for s in stems)
+
+        return replace(
+            self,
+            words={kin.get(s, s): word for s, word in self.words.items()},
+            also=(*self.also, *kin.values()),
+            focus=among(self.focus),
+            names=among(self.names),
+            light=among(self.light),
+            counted=among(self.counted),
+        )
+
+    def after(self, before: Question) -> Question:
+        """A follow-up is about what was asked before it, too."""
+        return replace(self, words={**before.words, **self.words})
+
+    @property
     def wider(self) -> tuple[str, ...]:
         """More words to look for when its own find too little."""
-        return tuple(sorted({word for s in self.stems for word in spellings(s)}))
+        return tuple(sorted({word for s in self.words for word in spellings(s)}))
 
     @property
     def alike(self) -> dict[str, frozenset[str]]:
         """For each stem, the stems of words that often stand for it and are not asked for too."""
-        return {s: related(s).difference(self.stems) for s in self.stems}
+        return {s: related(s).difference(self.words) for s in self.words}
 
 
 def _heart(text: str) -> str:
@@ -170,12 +139,11 @@ def read(text: str) -> Question:
         if len(surface) >= MOST_WORDS:
             break
     if (about := _asks_what_is_open(text)) is not None:
-        kept = tuple(about)
-        return Question(text, (*kept, *sorted(OPEN_WORDS)), (*map(stem, kept), OPEN), want="open")
+        words_about = {stem(word): word for word in about}
+        return Question({**words_about, OPEN: "open"}, tuple(sorted(OPEN_WORDS)), want="open")
     return Question(
-        text,
-        tuple(surface.values()),
-        tuple(surface),
+        surface,
+        (),
         frozenset(focus(text)) & surface.keys(),
         frozenset(_names(text)) & surface.keys(),
         _light(text, surface),
@@ -192,19 +160,6 @@ def _asks_what_is_open(text: str) -> list[str] | None:
     rest = _content(_OPEN.sub(" ", text))
     about = [w for w in rest if w.lower().removesuffix("s") not in OPEN_FILL]
     return about if len(about) <= 1 else None
-
-
-def want(text: str) -> Want:
-    if _COUNT.search(text):
-        return "count"
-    if _WHO.search(text):
-        return "person"
-    if _TIME.search(text):
-        return "time"
-    for kind, pattern in _KINDS:
-        if pattern.search(text):
-            return kind
-    return "any"
 
 
 def _run(text: str) -> list[str]:
@@ -226,13 +181,13 @@ def _run(text: str) -> list[str]:
 def focus(text: str) -> Sequence[str]:
     """Stems of the thing that is asked for."""
     text = _TYPED.sub(" ", text)
-    for pattern in (_COUNT, _MUCH, _WHO, _IS_THE, _DOES, _WHICH):
+    for pattern in (COUNT, _MUCH, WHO, _IS_THE, _DOES, _WHICH):
         if match := pattern.search(text):
             asked = match.group(1)
             if pattern is _IS_THE:
                 asked = re.sub(r"^.{0,40}?\w['’]s\s+", "", asked, flags=re.S) or asked
             run = _run(asked)
-            if pattern in (_COUNT, _WHO):
+            if pattern in (COUNT, WHO):
                 run = run[:1]
             elif pattern is _DOES:
                 run = run[-1:]
@@ -247,7 +202,7 @@ def _light(text: str, surface: dict[str, str]) -> frozenset[str]:
 
 def _counted(text: str) -> Sequence[str]:
     """Stems of what is to be counted."""
-    match = _COUNT.search(text)
+    match = COUNT.search(text)
     return [stem(word) for word in _run(match.group(1))[:2]] if match else []
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sidechat_mcp.providers.quoting.cues import leaves_open
 from sidechat_mcp.providers.quoting.history import COUNTS
 from sidechat_mcp.providers.quoting.index import Index, Passage
+from sidechat_mcp.providers.quoting.language.cues import leaves_open
+from sidechat_mcp.providers.quoting.language.sentences import split
+from sidechat_mcp.providers.quoting.language.words import stems
 from sidechat_mcp.providers.quoting.questions import OPEN, Question
-from sidechat_mcp.providers.quoting.sentences import split
 from sidechat_mcp.providers.quoting.wants import Said, gives
-from sidechat_mcp.providers.quoting.words import stems
 
 RELATED = 0.6
 """What a related word counts, against 1 for the word itself."""
@@ -68,7 +68,7 @@ def weights(index: Index, question: Question) -> dict[str, float]:
 
 def rank(index: Index, question: Question, extra: Sequence[str] = ()) -> list[Turn]:
     """Candidate turns, best first. `extra` are words for a wider second look."""
-    hits = dict(index.search([*question.surface, *extra]))
+    hits = dict(index.search([*question.looked_for, *extra]))
     if not hits:
         return []
     rows: dict[Key, list[int]] = {}

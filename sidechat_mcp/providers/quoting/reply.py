@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidechat_mcp.core.events import Verdict
+from sidechat_mcp.providers.quoting.language.words import is_pair
 
 _SPEAKERS = "user|assistant|note|summary|context|call|tool result"
 _WHO = rf"(?:(?:(?P<after>After turn)|Turn) (?P<turn>\d+), )?(?P<speaker>{_SPEAKERS})"
@@ -106,7 +107,8 @@ def answered(quotes: Sequence[Quote]) -> Sequence[str]:
 
 def weak(quotes: Sequence[Quote], missing: Sequence[str]) -> Sequence[str]:
     """The lines of a weak match; `missing` are words of the question that the quotes lack."""
-    lack = f" Not in it: {_words(missing[:6])}." if missing else ""
+    lack = _words(missing)
+    lack = f" Not in it: {lack}." if lack else ""
     return [f"{_WEAK}{_turns(quotes)}.{lack}", *(q.line() for q in quotes)]
 
 
@@ -121,8 +123,10 @@ def not_found(looked_for: Sequence[str], turns: int) -> Sequence[str]:
         if turns > 1
         else "the one turn of this conversation says"
     )
-    return [f"Not found: {many} nothing of {_words(looked_for[:8])}."]
+    return [f"Not found: {many} nothing of {_words(looked_for) or 'that'}."]
 
 
 def _words(words: Sequence[str]) -> str:
-    return ", ".join(printable(w if len(w) <= 40 else f"{w[:39]}…") for w in words)
+    """The words as a list; pieces of a script without spaces are no words to show."""
+    shown = [printable(w if len(w) <= 40 else f"{w[:39]}…") for w in words if not is_pair(w)]
+    return ", ".join(shown[:8])

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import apsw
 
-from sidechat_mcp.providers.quoting.words import TOKENIZER
+from sidechat_mcp.providers.quoting.language.words import TOKENIZER
 
 _SCHEMA = f"""
 CREATE VIRTUAL TABLE passage USING fts5(words, content='', tokenize="{" ".join(TOKENIZER)}");
@@ -60,6 +60,15 @@ class Rows:
         """How many rows hold a stem."""
         found = self._db.execute("SELECT doc FROM word WHERE term = ?", (stem,))
         return next((int(row[0]) for row in found), 0)
+
+    def beginning(self, start: str, longest: int) -> list[str]:
+        """Stems that begin with `start` and have at most `longest` characters, in order."""
+        found = self._db.execute(
+            "SELECT term FROM word WHERE term > ?1 AND term < ?1 || char(1114111)"
+            " AND length(term) <= ?2 ORDER BY term",
+            (start, longest),
+        )
+        return [str(row[0]) for row in found]
 
     def find(self, words: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Rows that hold any of `words`, best first, with a score above 0 (BM25)."""

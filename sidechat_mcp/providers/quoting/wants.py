@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidechat_mcp.providers.quoting.cues import asks
+from sidechat_mcp.providers.quoting.language.cues import asks
+from sidechat_mcp.providers.quoting.language.wordlists import is_stop
+from sidechat_mcp.providers.quoting.language.words import stem
 from sidechat_mcp.providers.quoting.questions import Question
-from sidechat_mcp.providers.quoting.wordlists import is_stop
-from sidechat_mcp.providers.quoting.words import stem
 
 _WORDS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
@@ -43,6 +43,14 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
         rf"\b(?:{_FIGURE}|an?|one|few)[\s-]+(?:\w+[\s-]+)?{_UNIT}\b|\b(?:until|forever|indefinitely)\b",
         re.I,
     ),
+    "why": re.compile(
+        r"\b(?:because|since|so|due to|reason|why|means|would|must|too|otherwise|therefore"
+        r"|caus\w+|only|but|breaks?|needs?|requires?|leads? to|in order|to avoid"
+        r"|allows?|not|never|cannot)\b"
+        r"|n['’]t\b",
+        re.I,
+    ),
+    "file": re.compile(r"\b[\w-]+\.[a-z]\w{0,4}\b|\w/\w|/\w+/", re.I),
     "size": re.compile(rf"\b{_FIGURE}\s*{_SIZE}\b", re.I),
     "often": re.compile(
         rf"\b(?:every|each|per|hourly|daily|nightly|weekly|monthly|yearly|once|twice"
@@ -72,6 +80,8 @@ class Said:
 
 
 def gives(question: Question, sentences: Sequence[Said]) -> bool:
+    if question.want == "why":  # what is gone into at length is seldom explained in one sentence
+        return any(_EXPECTED["why"].search(said.text) for said in sentences)
     near = [
         said.text
         for at, said in enumerate(sentences)

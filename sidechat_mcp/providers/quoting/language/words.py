@@ -43,6 +43,11 @@ def _pieces(word: str) -> Iterable[str]:
             yield from (piece[i : i + 2] for i in range(len(piece) - 1))
 
 
+def is_pair(word: str) -> bool:
+    """Whether `word` is a piece of a script that writes no spaces."""
+    return _HAS_UNSPACED.match(word) is not None
+
+
 def words(text: str) -> list[str]:
     """The words of `text` in order, in their own case; `snake_case` counts as its parts."""
     found = _WORD.findall(_clean(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sidechat_mcp.providers.quoting.words import stem
+from sidechat_mcp.providers.quoting.language.words import stem
 
 _GROUPS = """
 undo revert rollback restore fallback back

@@ -8,20 +8,21 @@ def _set(text: str) -> frozenset[str]:
 
 
 STOP = _set(
-    """a about across after again against all also am among an and any anybody anyone anything are
-    aren around as ask asked at be because been before behind being besides between both but by
-    came can cannot come could couldn d despite did didn do does doesn doing don done each
-    either else end ended ever every everybody everyone far few for from get gets getting give
-    given go goes going gone good got had hadn has hasn have haven having he her here hers him
-    his how i if in into is isn it its itself just kind know let like ll long m made make makes
-    making many may me might mine much must my need needed needs no nor not now of off oh ok
-    okay on one ones only onto or other our ours out over own per please put quite rather re
-    really remember s said same say says see shall she should shouldn so some somebody someone
-    something still such supposed sure t take taken takes tell than thank thanks that the their
-    theirs them then there these they thing things think this those though through to too
-    toward towards under until up upon us use used uses using ve very via want wanted wants was
-    wasn way we well went were weren what whatever when where whether which while who whoever
-    whom whose why will with within without won would wouldn yes yet you your yours"""
+    """a about across after again against all along also am among an and any anybody anyone
+    anything are aren around as ask asked at be because been before behind being besides
+    between both but by came can cannot come could couldn d despite did didn do does doesn
+    doing don done each either else end ended ever every everybody everyone far few for from
+    get gets getting give given go goes going gone good got had hadn has hasn have haven having
+    he her here hers him his how i if in into is isn it its itself just kind know let like ll
+    long m made make makes making many may me might mine much must my need needed needs no nor
+    not now of off oh ok okay on one ones only onto or other our ours out over own per please
+    put quite rather re really remember s said same say says see shall she should shouldn so
+    some somebody someone something still such supposed sure t take taken takes tell than thank
+    thanks that the their theirs them then there these they thing things think this those
+    though through to too toward towards under until up upon us use used uses using ve very via
+    want wanted wants was wasn way we well went were weren what whatever when where whether
+    which while who whoever whom whose why will with within without won would wouldn yes yet
+    you your yours"""
 )
 """English words that say nothing of what a text is about."""
 
@@ -39,7 +40,9 @@ LIGHT = _set(
     prevents reason reasons exact wrong problem issue matter status situation story deal idea
     cause causes caused purpose difference cost costs pay pays charge charges earn earns owe
     owes spend find found afterwards later already soon supposed lately nowadays today new
-    people person allowed possible"""
+    people person allowed reject rejected drop dropped refuse refused abandon abandoned avoid
+    avoided dismiss dismissed prefer preferred opt opted file files script scripts module
+    modules possible"""
 )
 """Words that shape a question as much as they say what it is about; they count for less, and not
 at all where the history never uses them."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from sidechat_mcp.providers.quoting.sentences import split
+from sidechat_mcp.providers.quoting.language.sentences import split
 
 _CORRECTION = re.compile(
     r"^\W*(?:hm+|no|nope|nah|wait|actually|but|however|hold on|not (?:quite|really|that|so)|scratch"
