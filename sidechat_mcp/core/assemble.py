@@ -101,23 +101,18 @@ class _Batch:
                 self.results[place] = result
                 return
 
-    @property
-    def whole(self) -> bool:
-        return None not in self.results
-
 
 @dataclass(slots=True)
 class _Growing:
     """A context while events come in. `waiting` are messages that arrived while a request was
-    in flight or a batch was open: they go behind it. Whatever was sent had them at its end, so
-    a `request/sent` puts them there for good."""
+    in flight: they go behind its answer. Without an answer they stay at the end, and the next
+    request has them there for good."""
 
     header: RequestHeader = field(default_factory=RequestHeader)
     batches: list[_Batch] = field(default_factory=list[_Batch])
     waiting: list[_Batch] = field(default_factory=list[_Batch])
     by_call: dict[str, _Batch] = field(default_factory=dict[str, _Batch])
     in_flight: bool = False
-    unfinished: _Batch | None = None
     number: int | None = None
     last_response: str | None = None
 
@@ -149,7 +144,6 @@ class _Growing:
                 self.settle()
                 self.number = body.number
             case TurnEnd():
-                self.settle()
                 self.number = None
             case Unknown(ignorable=False):
                 raise ValueError(
@@ -160,41 +154,33 @@ class _Growing:
 
     def arrive(self, message: Message) -> None:
         if message.content:
-            busy = self.in_flight or self.unfinished is not None
-            (self.waiting if busy else self.batches).append(_Batch(message))
+            (self.waiting if self.in_flight else self.batches).append(_Batch(message))
 
     def answer(self, body: AssistantMessage, seq: int) -> None:
-        if not self.in_flight:
-            self.settle()
         content = body.content
-        calls = [block.id for block in content if isinstance(block, ToolUse)]
         if content:
+            calls = [block.id for block in content if isinstance(block, ToolUse)]
             message = Message("assistant", content, None, False, self.number, seq, None, body.model)
             batch = _Batch(message, calls, [None] * len(calls))
             self.batches.append(batch)
             self.by_call |= dict.fromkeys(calls, batch)
-            self.in_flight, self.unfinished = False, batch
-        if not calls:
-            self.settle()
+        self.settle()
 
     def result(self, body: ToolResult, seq: int) -> None:
         batch = self.by_call.get(body.call)
-        if batch is None:
-            return
-        batch.fill(Message("tool", body.content, body.call, body.is_error, self.number, seq))
-        if batch is self.unfinished and batch.whole:
-            self.settle()
+        if batch is not None:
+            batch.fill(Message("tool", body.content, body.call, body.is_error, self.number, seq))
 
     def compact(self, summary: Content, seq: int) -> None:
-        # What waits was in no request yet, so the summary does not stand for it.
+        # What waits was in no request yet, so the summary does not stand for it. A result that
+        # is still to come goes to its batch, which is shown no more.
         self.batches = [_Batch(Message("context", summary, seq=seq, source=_COMPACTION))]
-        self.by_call, self.unfinished = {}, None
 
     def settle(self) -> None:
         """Nothing is waited for any more: what arrived meanwhile gets its place."""
         self.batches += self.waiting
         self.waiting = []
-        self.in_flight, self.unfinished = False, None
+        self.in_flight = False
 
     def shown(self) -> Sequence[Message]:
         return [

@@ -20,7 +20,7 @@ from sidechat_mcp.core.events import (
     UserMessage,
     Verdict,
 )
-from sidechat_mcp.core.ids import SessionId, TurnId
+from sidechat_mcp.core.ids import TurnId
 from sidechat_mcp.core.redact import clean
 
 TITLE = 60
@@ -97,9 +97,9 @@ def fold(header: Header, events: Sequence[Event], head: int | None = None) -> Se
     for event in events:
         body = event.body
         if isinstance(body, TurnStart):
-            now = _Growing(event.session, event.seq, body, event.session == header.id)
+            now = _Growing(event.seq, body, event.session == header.id)
             growing.append(now)
-        elif now is not None and now.session == event.session:
+        elif now is not None:
             now.take(event)
     if head is None:
         head = events[-1].seq + 1 if events else header.seed_length
@@ -111,7 +111,6 @@ class _Growing:
     """A turn while its events come in. What does not name this turn is none of its business:
     events stand in order, and one turn is open at a time."""
 
-    session: SessionId
     start: int
     begun: TurnStart
     own: bool

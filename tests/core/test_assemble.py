@@ -94,6 +94,10 @@ def test_an_empty_log_asks_nothing() -> None:
         ([sent("t"), note("t", "n"), answer("t", "a")], ["assistant: a", "context: n"]),
         ([sent("t"), note("t", "n"), end("t", "error")], ["context: n"]),
         (
+            [sent("t"), note("t", "n"), end("t", "error"), start("u", 2), user("u", "q")],
+            ["context: n", "user: q"],
+        ),
+        (
             [sent("t"), note("t", "n"), sent("t"), note("t", "m"), answer("t", "a")],
             ["context: n", "assistant: a", "context: m"],
         ),
@@ -213,7 +217,7 @@ def test_context_begins_at_the_last_compaction() -> None:
         Message("context", content.text("second summary"), seq=7, source={"kind": "compaction"}),
         Message("user", content.text("q2"), turn=2, seq=9),
     ]
-    assert assemble(place(told), seed_length=8).inherited == 1
+    assert [assemble(place(told), seed_length=n).inherited for n in (7, 8)] == [0, 1]
 
 
 def test_a_compaction_between_a_call_and_its_result_leaves_no_result_without_a_call() -> None:

@@ -67,6 +67,7 @@ SUMMARY = ContextCompacted(content.text("summary"), 1)
         ([*FIRST, SUMMARY], Cut(7, 0, 0, 1)),
         ([*FIRST, SUMMARY, *injected("i", "n"), start("t2", 2)], Cut(10, 1, 1, 1)),
         ([*FIRST, start("t2", 2), SUMMARY, end("t2", "error")], Cut(6, 1, 3, 1)),
+        ([*FIRST, start("i", of="injection"), SUMMARY], Cut(6, 1, 2, 1)),
     ],
 )
 @behaviour("core:balanced-prefix")
