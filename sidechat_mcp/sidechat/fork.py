@@ -95,7 +95,9 @@ class Fork:
         about = self.parts.about(agent)
         first = await self._first(row, cut, about, compact)
         seed = Seed(row.header.id, cut.length)
-        meta = Meta("sidechat", caller.principal, agent, row.header.cwd, row.header.client)
+        # A conversation given as a file is talked about where the person stands.
+        cwd = caller.cwd or row.header.cwd if file is not None else row.header.cwd
+        meta = Meta("sidechat", caller.principal, agent, cwd, row.header.client)
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
         return await self._report(child, found, cut, about, receipt.again)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -282,3 +283,10 @@ async def test_who_finds_a_turn_left_open_by_a_dead_holder_closes_it_as_interrup
         (5, "completed"),
     ]
     assert answer.turn == 5
+
+
+async def test_after_forking_a_file_the_side_session_is_found_where_the_person_stands() -> None:
+    me = Caller(cwd="/where/i/stand")
+    sidechat = workshop()
+    fork = await sidechat.fork(me, file=Path("r1"))
+    assert (await sidechat.converse(me, "Hi?")).session == fork.session
