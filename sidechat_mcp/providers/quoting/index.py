@@ -138,6 +138,15 @@ class Cache:
         self._most, self._characters = most, characters
         self._kept: list[Index] = []
 
+    @property
+    def count(self) -> int:
+        return len(self._kept)
+
+    @property
+    def size(self) -> int:
+        """Characters of all kept indexes."""
+        return sum(index.size for index in self._kept)
+
     @contextmanager
     def lend(self, messages: Sequence[Message], inherited: int) -> Generator[Index]:
         """The kept index that holds the longest beginning of `messages`, or an empty one."""
@@ -166,9 +175,7 @@ class Cache:
 
     def _put(self, index: Index) -> None:
         self._kept.append(index)
-        while len(self._kept) > 1 and (
-            len(self._kept) > self._most or sum(i.size for i in self._kept) > self._characters
-        ):
+        while self.count > 1 and (self.count > self._most or self.size > self._characters):
             self._kept.pop(0).close()
 
 

@@ -118,9 +118,8 @@ def _heart(text: str) -> str:
     """Of a long message what asks something in it, or else how it begins."""
     if len(text) <= HEART:
         return text
-    spans = split(text[:MOST_READ]) if len(text) <= MOST_READ else split(text[-MOST_READ:])
-    said = text if len(text) <= MOST_READ else text[-MOST_READ:]
-    asking = [said[s.start : s.stop] for s in spans if asks(said[s.start : s.stop])]
+    said = text[-MOST_READ:]
+    asking = [said[s.start : s.stop] for s in split(said) if asks(said[s.start : s.stop])]
     return " ".join(asking)[-HEART:] if asking else text[:HEART]
 
 
@@ -189,9 +188,8 @@ def focus(text: str) -> Sequence[str]:
             run = _run(asked)
             if pattern in (COUNT, WHO):
                 run = run[:1]
-            elif pattern is _DOES:
-                run = run[-1:]
-            return [stem(word) for word in run if word.lower() not in LIGHT]
+            heavy = [stem(word) for word in run if word.lower() not in LIGHT]
+            return heavy[-1:] if pattern is _DOES else heavy
     return []
 
 
