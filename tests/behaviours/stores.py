@@ -23,4 +23,39 @@ BEHAVIOURS = {
     "stores:killed": Behaviour(
         "issue 2: the log", "What was acknowledged outlives a kill; one call is all or nothing."
     ),
+    "stores:migration": Behaviour(
+        "case SC-077", "A migration is one transaction under the lock, after a copy."
+    ),
+    "stores:newer-schema": Behaviour(
+        "contract: places", "A database of a newer version is read, and a write says: restart."
+    ),
+    "stores:sqlite-version": Behaviour(
+        "case SC-080", "An SQLite with the WAL-reset race is refused."
+    ),
+    "stores:network": Behaviour(
+        "case SC-079", "A network file system is refused, and PostgreSQL named."
+    ),
+    "stores:private": Behaviour("case SC-086", "Files are 0600 and folders 0700 always."),
+    "stores:faults": Behaviour(
+        "cases SC-081, R3",
+        "A full or failing disk and a lock are told in plain words, change nothing and pass.",
+    ),
+    "stores:batch": Behaviour(
+        "issue 2: the log", "Writes that wait are committed together and do not hurt each other."
+    ),
+    "stores:commits": Behaviour(
+        "issue 2: bar 5", "Each write is one commit, and what writes nothing is none."
+    ),
+    "stores:close": Behaviour(
+        "issue 2: bar 8", "Closing finishes what was begun, quickly, and leaves nothing running."
+    ),
+    "stores:damage": Behaviour(
+        "issue 2: bar 6", "A changed byte of any event is found; session and place are named."
+    ),
+    "stores:fork-bytes": Behaviour(
+        "issue 2: bar 5", "A fork takes at most 2 KB, its address at most 200 bytes."
+    ),
+    "stores:lists": Behaviour(
+        "issue 2: bar 5", "A list costs the same however many sessions there are."
+    ),
 }

@@ -45,8 +45,7 @@ class Files:
         _folder(self.turns)
         self.turns.chmod(PRIVATE_FOLDER)
         os.close(private(self.lock))
-        if not self.database.exists():
-            os.close(private(self.database))
+        if _create(self.database):
             _sync_folder(self.database.parent)
         for end in ("", "-wal", "-shm"):
             _tighten(self.database.with_name(self.database.name + end))
@@ -96,6 +95,18 @@ def _folder(path: Path) -> None:
         _folder(path.parent)
         path.mkdir(exist_ok=True)
         path.chmod(PRIVATE_FOLDER)
+
+
+def _create(path: Path) -> bool:
+    """Make an empty file unless there is one. One that is there is not opened: closing it would
+    give up the locks that SQLite holds on it in this process."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+    except FileExistsError:
+        return False
+    os.fchmod(descriptor, PRIVATE)
+    os.close(descriptor)
+    return True
 
 
 def _tighten(path: Path) -> None:

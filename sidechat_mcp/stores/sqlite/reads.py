@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidechat_mcp.core import codec
-from sidechat_mcp.core.events import Event, Header
+from sidechat_mcp.core.events import Event
 from sidechat_mcp.core.ids import EventId, SessionId, is_session_id
 from sidechat_mcp.errors import DamagedLog, SessionNotFound
 from sidechat_mcp.ports.store import Receipt, Row
@@ -74,26 +74,36 @@ class Stretch:
 def stretch(connection: Connection, piece: Piece, *, verify: bool = False) -> Stretch:
     """Raises: DamagedLog."""
     found: list[Event] = []
-    size = 0
-    owner, due = piece.session, event_id(piece.row, piece.start)
-    for id, at, eid, body, sum in connection.execute(
-        _EVENTS, (due, event_id(piece.row, piece.stop))
-    ):
-        if id != due:
-            raise DamagedLog(owner, due % PLACES, "it is missing")
-        due += 1
-        size += len(body)
-        seq = id % PLACES
-        name = restored(eid)
-        if verify and codec.checksum(seq, name, at, body) != sum:
-            raise DamagedLog(owner, seq, "it differs from its checksum")
-        try:
-            found.append(Event(owner, seq, EventId(name), at, codec.load(body)))
-        except ValueError as error:
-            raise DamagedLog(owner, seq, f"it cannot be read ({error})") from error
-    if due != event_id(piece.row, piece.stop):
-        raise DamagedLog(owner, due % PLACES, "it is missing")
+    size, seq = 0, piece.start
+    rows = connection.execute(
+        _EVENTS, (event_id(piece.row, piece.start), event_id(piece.row, piece.stop))
+    )
+    try:
+        for id, at, eid, body, sum in rows:
+            if id % PLACES != seq:
+                break
+            found.append(_event(piece.session, seq, at, eid, body, sum if verify else None))
+            size += len(body)
+            seq += 1
+    finally:
+        # A half-read question would pin what this connection sees.
+        rows.close()
+    if seq != piece.stop:
+        raise DamagedLog(piece.session, seq, "it is missing")
     return Stretch(found, size)
+
+
+def _event(
+    session: SessionId, seq: int, at: int, eid: str | bytes, body: bytes, sum: bytes | None
+) -> Event:
+    try:
+        name = restored(eid)
+        if sum is not None and codec.checksum(seq, name, at, body) != sum:
+            raise DamagedLog(session, seq, "it differs from its checksum")
+        return Event(session, seq, EventId(name), at, codec.load(body))
+    except (ValueError, TypeError, AttributeError) as error:
+        # Types too: a changed byte can turn what SQLite stored as bytes into something else.
+        raise DamagedLog(session, seq, f"it cannot be read ({error})") from error
 
 
 def verify_headers(connection: Connection, found: Sequence[Piece]) -> None:
@@ -120,11 +130,11 @@ def row(connection: Connection, session: SessionId) -> Row:
 def as_row(found: tuple[SessionId, bytes, bytes, int, int]) -> Row:
     uid, written, sum, head, active = found
     try:
-        header: Header = codec.load_header(written)
-    except ValueError as error:
+        header = codec.load_header(written)
+        if header.id != uid or codec.checksum(0, uid, header.created_at, written) != sum:
+            raise DamagedLog(uid, 0, "its header differs from its checksum")
+    except (ValueError, TypeError) as error:
         raise DamagedLog(uid, 0, f"its header cannot be read ({error})") from error
-    if header.id != uid or codec.checksum(0, uid, header.created_at, written) != sum:
-        raise DamagedLog(uid, 0, "its header differs from its checksum")
     return Row(header, head, active)
 
 

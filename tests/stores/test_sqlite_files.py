@@ -1,0 +1,87 @@
+"""Nobody but the owner reads a conversation, whatever the umask says."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.stores.sqlite.schema import STEPS
+from sidechat_mcp.stores.sqlite.store import open_sqlite
+from sidechat_mcp.testing.samples import drafts, native
+from tests.behaviours import behaviour
+
+A = SessionId("a")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=[0o000, 0o002, 0o022, 0o777], ids=oct)
+def _umask(request: pytest.FixtureRequest) -> Generator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def _modes(folder: Path) -> dict[str, int]:
+    found = [folder, *folder.rglob("*")]
+    return {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in found}
+
+
+@behaviour("stores:private")
+@pytest.mark.usefixtures("_umask")
+async def test_files_and_folders_are_private(tmp_path: Path) -> None:
+    home = tmp_path / "some" / "home"
+    await (await open_sqlite(home / "log.db")).close()
+    store = await open_sqlite(home / "log.db", steps=(*STEPS, ("SELECT 1",)))
+    await store.create(native(A), drafts("1"))
+    async with store.hold(A):
+        assert _modes(home) == {
+            ".": 0o700,
+            "lock": 0o600,
+            "log.db": 0o600,
+            "log.db-shm": 0o600,
+            "log.db-wal": 0o600,
+            "log.db.v1.backup": 0o600,
+            "turns": 0o700,
+            "turns/a": 0o600,
+        }
+    await store.close()
+    assert _modes(tmp_path / "some")["."] == 0o700
+
+
+def _open_up(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.chmod(0o777)
+
+
+@pytest.fixture
+def _public(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+
+
+@behaviour("stores:private")
+@pytest.mark.usefixtures("_public")
+async def test_wider_modes_are_tightened_and_a_folder_of_others_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    store = await open_sqlite(path)
+    await store.create(native(A), drafts("1"))
+    _open_up(tmp_path)
+    again = await open_sqlite(path)
+    assert _modes(tmp_path) == {
+        ".": 0o755,
+        "lock": 0o600,
+        "log.db": 0o600,
+        "log.db-shm": 0o600,
+        "log.db-wal": 0o600,
+        "turns": 0o700,
+    }
+    await again.close()
+    await store.close()
