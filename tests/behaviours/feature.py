@@ -76,18 +76,12 @@ BEHAVIOURS = {
     "deliver:once": Behaviour(
         "delivery", "A waiting note is offered by one door, until the client's next turn."
     ),
-}
-
-BEHAVIOURS |= {
     "journey:transcripts": Behaviour(
         "issue 2 bar 2", "Every handed Claude Code conversation can be forked and given its note."
     ),
     "merge:crash": Behaviour(
         "issue 2 bar 6", "Killed at any moment, racing merges of processes end in one note."
     ),
-}
-
-BEHAVIOURS |= {
     "fork:changed-head": Behaviour(
         "law 3", "Where the parent's head cannot be kept, the report says what changed."
     ),
@@ -97,9 +91,6 @@ BEHAVIOURS |= {
     "fork:compact": Behaviour(
         "issue 3", "On request a child begins with a summary, as a visible event."
     ),
-}
-
-BEHAVIOURS |= {
     "fork:separation": Behaviour(
         "issue 3", "A system prompt of the advisor's own is possible and said to cost the cache."
     ),
