@@ -177,4 +177,14 @@ BEHAVIOURS = {
     "mcp:ends-well-http": Behaviour(
         "case SC-021", "With open streams it ends in 2 s, with 0, and the turn is interrupted."
     ),
+    "mcp:conformance": Behaviour(
+        "issue: bar 3", "The public conformance suite is passed for both revisions, none excused."
+    ),
+    "mcp:nothing-crosses": Behaviour(
+        "issue: bar 7", "A parent and a child that answer at once share no word and no update."
+    ),
+    "mcp:across-processes": Behaviour(
+        "issue: bar 7", "An update in one process reaches a subscriber of another within a second."
+    ),
+    "mcp:idle": Behaviour("issue: bar 7", "A server that only listens uses next to no time."),
 }

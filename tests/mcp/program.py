@@ -2,7 +2,8 @@
 
 `stdio`, or `http PORT` with secrets by principal in SIDECHAT_TEST_SECRETS. A message with the
 word `wait` is answered by halves: the second one never comes. One with `long N` is answered with
-N characters. The caller's conversation is `shelf:r1`."""
+N characters. `meet A` and `meet B` each say their fifth piece and then wait for the other's. The
+caller's conversation is `shelf:r1`."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import anyio
 
@@ -30,11 +32,18 @@ PARENT = shelved(("What now?", "This."), ("And then?", "That."))
 class Obedient(Speaker):
     """Answers as the message says."""
 
+    met: ClassVar = {"A": anyio.Event(), "B": anyio.Event()}
+
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
         yield self._answer(plain(context.messages[-1].content))
 
     async def _answer(self, asked: str) -> AsyncIterator[Chunk]:
+        meeting = re.fullmatch(r"meet ([AB])", asked)
+        if meeting:
+            async for chunk in self._meet(meeting[1]):
+                yield chunk
+            return
         long = re.search(r"long ([0-9]+)", asked)
         text = "x" * int(long[1]) if long else f"You said: {asked[:80]}"
         yield Delta(text[:3])
@@ -42,6 +51,16 @@ class Obedient(Speaker):
             await anyio.sleep_forever()
         yield Delta(text[3:])
         yield Whole(Text(text))
+        yield Done()
+
+    async def _meet(self, me: str) -> AsyncIterator[Chunk]:
+        pieces = [f"{me}{n} " for n in range(1, 11)]
+        for n, piece in enumerate(pieces, 1):
+            yield Delta(piece)
+            if n == 5:
+                self.met[me].set()
+                await self.met["B" if me == "A" else "A"].wait()
+        yield Whole(Text("".join(pieces)))
         yield Done()
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import asynccontextmanager
 
 import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.client.session import IncomingMessage
-from mcp.server.subscriptions import ResourceUpdated
+from mcp.server.subscriptions import ResourceUpdated, ServerEvent
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from sidechat_mcp.sidechat.reports import Caller
@@ -42,6 +42,10 @@ class Heard:
             self.add(message.params.uri)
         elif isinstance(message, ResourceListChangedNotification):
             self.add("list")
+
+    async def pump(self, stream: AsyncIterable[ServerEvent]) -> None:
+        async for event in stream:
+            self.add(event.uri if isinstance(event, ResourceUpdated) else "list")
 
     async def until(self, event: str, times: int = 1) -> None:
         with anyio.fail_after(5):
@@ -76,12 +80,7 @@ async def listening(
             made.listen(resources_list_changed=True, resource_subscriptions=list(uris)) as stream,
             anyio.create_task_group() as tasks,
         ):
-
-            async def pump() -> None:
-                async for event in stream:
-                    heard.add(getattr(event, "uri", "list"))
-
-            tasks.start_soon(pump)
+            tasks.start_soon(heard.pump, stream)
             yield made, heard
             tasks.cancel_scope.cancel()
 

@@ -41,11 +41,15 @@ SECRETS = {"anna": "a" * 32, "berta": "b" * 32}
 
 
 @contextlib.asynccontextmanager
-async def visiting(web: Web, era: Era, secret: str | None = None) -> AsyncGenerator[Client]:
+async def visiting(
+    web: Web, era: Era, secret: str | None = None, **options: Any
+) -> AsyncGenerator[Client]:
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30) as web_client,
-        client(streamable_http_client(f"{web.origin}/mcp", http_client=web_client), era) as visitor,
+        client(
+            streamable_http_client(f"{web.origin}/mcp", http_client=web_client), era, **options
+        ) as visitor,
     ):
         yield visitor
 

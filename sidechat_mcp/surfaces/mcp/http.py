@@ -75,18 +75,24 @@ async def _serve(
     environ: Mapping[str, str],
     open: Configured,
 ) -> None:
-    hosts = served_hosts(host, listening.getsockname()[1])
     async with serving(
         partial(open, environ), home=home(environ), hosted=is_hosted(environ)
     ) as server:
-        app = Guard(application(server, hosts), hosts, secrets)
-        web = _Web(server, app)
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(_heed, web)
-            sys.stderr.write(f"sidechat: serving http://{hosts[0]}/mcp\n")
-            sys.stderr.flush()
-            await web.serve(sockets=[listening])
-            tasks.cancel_scope.cancel()
+        await run(server, listening, host, secrets)
+
+
+async def run(
+    server: SidechatServer, listening: socket.socket, host: str, secrets: Mapping[str, str]
+) -> None:
+    """Serve `server` on a listening socket until a signal asks to end."""
+    hosts = served_hosts(host, listening.getsockname()[1])
+    web = _Web(server, Guard(application(server, hosts), hosts, secrets))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(_heed, web)
+        sys.stderr.write(f"sidechat: serving http://{hosts[0]}/mcp\n")
+        sys.stderr.flush()
+        await web.serve(sockets=[listening])
+        tasks.cancel_scope.cancel()
 
 
 async def _heed(web: _Web, *, task_status: TaskStatus[None]) -> None:
