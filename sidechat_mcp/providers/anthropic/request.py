@@ -32,7 +32,7 @@ MARKS = 4
 """Breakpoints that a request may have."""
 MAX_TOKENS = 8192
 """What an answer may have when the settings do not say."""
-_RESERVED = {"model", "messages", "system", "tools", "stream", "diagnostics", "betas"}
+_OWN = {"diagnostics", "betas"}
 _MARKED = re.compile(r'"cache_control"\s*:\s*\{')
 _OPEN = {
     role: item(("role", spell(role)), ("content", b"["))[:-1] for role in ("user", "assistant")
@@ -66,7 +66,7 @@ def _settings(header: RequestHeader) -> Iterator[tuple[str, bytes]]:
                 yield "max_tokens", spell(MAX_TOKENS)
     # A choice among no tools is refused.
     alone = set[str]() if listed(header.tools.text) else {"tool_choice"}
-    yield from settings(given, _RESERVED | alone)
+    yield from settings(given, _OWN | alone)
 
 
 def _system(header: RequestHeader) -> bytes | None:

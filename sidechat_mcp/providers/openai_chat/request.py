@@ -33,7 +33,7 @@ from sidechat_mcp.providers.wire.turns import Result, Taste, Turn, turns
 
 WIRE = "openai-chat"
 _CACHE_CONTROL = b'"cache_control":{"type":"ephemeral"}'
-_RESERVED = {"model", "messages", "tools", "stream", "stream_options"}
+_OWN = {"stream_options"}
 _USER = ("role", b'"user"')
 _WORDS = item(_USER, ("content", b'"'))[:-1]
 _PARTS = item(_USER, ("content", b"["))[:-1]
@@ -44,7 +44,8 @@ def encode(context: Context, model: str, defaults: Mapping[str, Any] | None = No
     header = context.header
     model = header.model or model
     mark = _mark(model)
-    found = turns(context, Taste(WIRE, model, _intact, bound=False, media_in_results=False))
+    taste = Taste(WIRE, model, _intact, bound=False, verbatim="nowhere", media_in_results=False)
+    found = turns(context, taste)
     pieces = list(_pieces(found, bool(mark)))
     head = [("model", spell(model)), *_settings(header, defaults or {})]
     head += [("stream", b"true"), ("stream_options", b'{"include_usage":true}')]
@@ -63,7 +64,7 @@ def _mark(model: str) -> bytes:
 
 def _settings(header: RequestHeader, defaults: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     alone = set[str]() if listed(header.tools.text) else {"tool_choice", "parallel_tool_calls"}
-    yield from settings({**defaults, **header.settings}, _RESERVED | alone)
+    yield from settings({**defaults, **header.settings}, _OWN | alone)
 
 
 def _system(header: RequestHeader, mark: bytes) -> bytes:

@@ -33,10 +33,7 @@ from sidechat_mcp.providers.wire.turns import Result, Taste, Turn, turns
 
 WIRE = "openai"
 # The last two would let the provider's memory of a conversation stand for the log.
-_RESERVED = {"model", "input", "instructions", "tools", "stream", "prompt_cache_options"} | {
-    "previous_response_id",
-    "conversation",
-}
+_OWN = {"prompt_cache_options", "previous_response_id", "conversation"}
 _REASONS = re.compile(r"(?:^|/)(?:o\d|gpt-[5-9])")
 
 
@@ -45,7 +42,7 @@ def encode(context: Context, model: str) -> Request:
     header = context.header
     model = header.model or model
     marks = takes_breakpoints(model)
-    found = turns(context, Taste(WIRE, model, _intact))
+    found = turns(context, Taste(WIRE, model, _intact, verbatim="in answers"))
     pieces = [piece for turn in found for piece in _pieces(turn, marks)]
     head = [("model", spell(model)), *_settings(header, model), ("stream", b"true")]
     if (system := system_text(header.system.text)) is not None:
@@ -63,7 +60,7 @@ def _settings(header: RequestHeader, model: str) -> Iterator[tuple[str, bytes]]:
     if _REASONS.search(model):
         given.setdefault("include", ["reasoning.encrypted_content"])
     alone = set[str]() if listed(header.tools.text) else {"tool_choice", "parallel_tool_calls"}
-    yield from settings(given, _RESERVED | alone)
+    yield from settings(given, _OWN | alone)
 
 
 def _tools(tools: list[dict[str, Any]], text: str) -> bytes:

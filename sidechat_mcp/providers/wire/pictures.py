@@ -20,6 +20,8 @@ CROWD = 20
 MOST_SIDE_IN_A_CROWD = 2000
 MOST_LENGTH = 5 * 1024 * 1024
 MOST_IN_ALL = 20 * 1024 * 1024
+HEADER = 512 * 1024
+"""How much of a file is looked at."""
 
 
 @dataclass(slots=True)
@@ -60,9 +62,8 @@ class Gallery:
 
 def pixels(data: str) -> tuple[int, int] | None:
     """Width and height of a PNG, JPEG, GIF or WebP in base64; None for anything else."""
-    try:
-        raw = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+    raw = _beginning(data)
+    if raw is None:
         return None
     if raw.startswith(b"\x89PNG\r\n\x1a\n") and raw[12:16] == b"IHDR":
         sides = _big(raw[16:20]), _big(raw[20:24])
@@ -78,11 +79,15 @@ def pixels(data: str) -> tuple[int, int] | None:
 
 
 def _document(data: str) -> str | None:
+    return None if (_beginning(data) or b"").startswith(b"%PDF-") else "it is damaged"
+
+
+def _beginning(data: str) -> bytes | None:
+    """The first bytes of something in base64, enough to know it by; None for what is no base64."""
     try:
-        whole = base64.b64decode(data, validate=True).startswith(b"%PDF-")
+        return base64.b64decode(data[:HEADER], validate=True) if len(data) % 4 == 0 else None
     except (binascii.Error, ValueError):
-        whole = False
-    return None if whole else "it is damaged"
+        return None
 
 
 def _webp(raw: bytes) -> tuple[int, int]:
@@ -106,7 +111,7 @@ def _jpeg(raw: bytes) -> tuple[int, int]:
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             return _big(raw[place + 7 : place + 9]), _big(raw[place + 5 : place + 7])
         # Padding, and markers that stand alone, have no length behind them.
-        alone = marker in (0x01, 0xFF) or 0xD0 <= marker <= 0xD7
+        alone = marker in (0x01, 0xFF) or 0xD0 <= marker <= 0xD9
         step = 1 if marker == 0xFF else 2
         place += step if alone else 2 + _big(raw[place + 2 : place + 4])
     return 0, 0

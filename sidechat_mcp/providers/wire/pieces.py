@@ -152,9 +152,18 @@ def joined(
     return b"".join(out)
 
 
-def settings(given: Mapping[str, Any], reserved: Collection[str]) -> list[tuple[str, bytes]]:
-    """Call settings as members, in the order of their names, without the reserved ones."""
-    return [(name, spell(given[name])) for name in sorted(given) if name not in reserved]
+RESERVED = {"model", "system", "instructions", "tools", "messages", "input", "stream"}
+"""What no setting may stand for, whatever the wire calls it."""
+
+
+def settings(given: Mapping[str, Any], without: Collection[str]) -> list[tuple[str, bytes]]:
+    """Call settings as members, in the order of their names, without the reserved ones and those
+    named."""
+    return [
+        (name, spell(given[name]))
+        for name in sorted(given)
+        if name not in RESERVED and name not in without
+    ]
 
 
 def listed(text: str | None) -> list[dict[str, Any]]:

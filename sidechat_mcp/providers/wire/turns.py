@@ -28,7 +28,7 @@ from sidechat_mcp.providers.wire.pictures import Gallery
 from sidechat_mcp.providers.wire.pieces import object_text, read_object
 
 NO_RESULT = "No result of this call was recorded."
-EMPTY_RESULT = "(empty)"
+EMPTY = "(empty)"
 BEGINNING = "(The conversation begins with an answer.)"
 GO_ON = "(Please go on.)"
 
@@ -67,6 +67,8 @@ class Taste:
     intact: Callable[[Thinking, Mapping[str, Any]], bool]
     bound: bool = True
     longest_name: int = 64
+    verbatim: Literal["everywhere", "in answers", "nowhere"] = "everywhere"
+    """Where a block of a kind that has no word here may stand as it is."""
     media_in_results: bool = True
 
 
@@ -104,9 +106,10 @@ class _Growing:
         match message.role:
             case "assistant":
                 self.answer(place, message, inherited)
-            case "user" | "context":
-                parts = tuple(self.shown(message.content))
-                self.add("user", parts, inherited)
+            case "user":
+                self.add("user", tuple(self.shown(message.content)) or (Text(EMPTY),), inherited)
+            case "context":
+                self.add("user", tuple(self.shown(message.content)), inherited)
             case "tool":
                 pass  # It stands behind its call.
 
@@ -143,7 +146,7 @@ class _Growing:
             case Media():
                 yield Text(placeholder(block, "it stood in an answer"))
             case Verbatim():
-                yield self.foreign(block)
+                yield self.foreign(block, self.taste.verbatim != "nowhere")
             case _:
                 pass
 
@@ -156,7 +159,7 @@ class _Growing:
                 case Media():
                     yield self.pictured(block, media)
                 case Verbatim():
-                    yield self.foreign(block)
+                    yield self.foreign(block, self.taste.verbatim == "everywhere")
                 case _:
                     pass
 
@@ -166,13 +169,13 @@ class _Growing:
         why = self.gallery.refusal(media) if allowed else "results take text only"
         return media if why is None else Text(placeholder(media, why))
 
-    def foreign(self, block: Verbatim) -> Block:
+    def foreign(self, block: Verbatim, allowed: bool) -> Block:
         value = read_object(block.json)
-        if value is not None and block.wire == self.taste.wire:
+        if value is not None and block.wire == self.taste.wire and allowed:
             return block
         kind = value.get("type") if value else None
-        what = kind if isinstance(kind, str) else "block"
-        return Text(f"[{what} of another provider: not sent]")
+        what = kind if isinstance(kind, str) else "a block"
+        return Text(f"[{what}: not sent, this provider has no such thing]")
 
     def keeps(self, block: Thinking, message: Message) -> bool:
         """Reasoning goes back whole to who wrote it, or not at all."""
@@ -187,7 +190,7 @@ class _Growing:
         if message is None:
             return Result(call, (Text(NO_RESULT),), is_error=True)
         content = tuple(self.shown(message.content, media=self.taste.media_in_results))
-        return Result(call, content or (Text(EMPTY_RESULT),), message.is_error)
+        return Result(call, content or (Text(EMPTY),), message.is_error)
 
     def name(self, call: str) -> str:
         """An id that every provider takes and that no other call of the request has."""

@@ -1,0 +1,164 @@
+"""What goes out: a child's body begins with its parent's last one, in all three formats."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sidechat_mcp.core.assemble import Context, Message
+from sidechat_mcp.core.content import Text, ToolUse
+from sidechat_mcp.core.events import Part, RequestHeader
+from sidechat_mcp.providers.anthropic.request import encode as anthropic
+from sidechat_mcp.providers.openai_chat.request import encode as openai_chat
+from sidechat_mcp.providers.openai_responses.request import encode as openai
+from sidechat_mcp.providers.wire.pieces import Request, joined
+from tests.behaviours import behaviour
+from tests.providers_wire.histories import MODELS, Log, child, last_request, parents
+from tests.providers_wire.validators import check
+
+ENCODE = {"anthropic": anthropic, "openai": openai, "openai-chat": openai_chat}
+WIRES = pytest.mark.parametrize("wire", ENCODE)
+some = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+
+
+def encoded(wire: str, context: Context) -> Request:
+    return ENCODE[wire](context, MODELS[wire])
+
+
+def conversation(request: Request) -> bytes:
+    """Head and conversation up to its end, the last container left open."""
+    return request.head + joined(request.pieces, closed=False)
+
+
+@WIRES
+@some
+@given(data=st.data())
+@behaviour("wire:prefix")
+def test_a_childs_body_begins_with_its_parents_last_body(wire: str, data: st.DataObject) -> None:
+    log: Log = data.draw(parents(wire))
+    parent = encoded(wire, last_request(log))
+    first = encoded(wire, child(log, "What was decided?"))
+    assert first.head == parent.head, "system prompt, tools, model and settings"
+    assert first.unmarked.startswith(conversation(parent))
+    # The framing stands behind all that is inherited, the question behind the framing.
+    inherited = first.head + first.prefix
+    assert inherited.startswith(conversation(parent))
+    assert b"read-only advisor" not in inherited
+    assert first.unmarked[len(inherited) :].count(b"read-only advisor") == 1
+
+
+@WIRES
+@some
+@given(data=st.data())
+@behaviour("wire:marks")
+def test_bodies_differ_from_their_unmarked_form_in_the_listed_marks_alone(
+    wire: str, data: st.DataObject
+) -> None:
+    log: Log = data.draw(parents(wire))
+    for context in (last_request(log), child(log, "Why?"), child(log, "Why?", "And then?")):
+        request = encoded(wire, context)
+        assert (request.mark == b"") == (wire == "openai-chat"), "its model takes none"
+        if request.mark:
+            mark = b"," + request.mark
+            assert request.body.replace(mark, b"") == request.unmarked.replace(mark, b"")
+            extra = request.body.count(mark) - request.head.count(mark)
+            assert extra == len(request.marked) > 0
+            assert request.body.count(mark) <= 4
+        assert json.loads(request.body) is not None
+
+
+@WIRES
+@some
+@given(data=st.data())
+def test_later_requests_of_a_child_begin_with_the_earlier_ones(
+    wire: str, data: st.DataObject
+) -> None:
+    log: Log = data.draw(parents(wire))
+    said = ["One?", "Two?", "Three?"]
+    requests = [encoded(wire, child(log, *said[: n + 1])) for n in range(3)]
+    for earlier, later in pairwise(requests):
+        assert later.unmarked.startswith(conversation(earlier))
+        assert later.digests(wire)["prefix"] == earlier.digests(wire)["prefix"]
+        assert later.digests(wire)["head"] == earlier.digests(wire)["head"]
+
+
+@WIRES
+@some
+@given(data=st.data())
+@behaviour("wire:valid")
+def test_every_request_is_one_that_a_strict_validator_takes(wire: str, data: st.DataObject) -> None:
+    log: Log = data.draw(parents(wire))
+    for context in (last_request(log), child(log, "Why?")):
+        check(wire, json.loads(encoded(wire, context).body))
+
+
+BLOCKS = st.builds(Text, st.text(max_size=4)) | st.builds(
+    ToolUse, st.sampled_from("abc"), st.sampled_from(["read", ""]), st.sampled_from(["{}", "{"])
+)
+MESSAGES = st.lists(
+    st.builds(
+        Message,
+        st.sampled_from(["user", "context", "assistant", "tool"]),
+        st.lists(BLOCKS, max_size=4).map(tuple),
+        st.sampled_from(["a", "b", "c", None]),
+        st.booleans(),
+    ),
+    max_size=10,
+)
+
+
+@WIRES
+@some
+@given(messages=MESSAGES)
+@behaviour("wire:repaired")
+def test_whatever_is_broken_in_a_history_its_request_is_valid(
+    wire: str, messages: list[Message]
+) -> None:
+    request = encoded(wire, Context(RequestHeader(model=MODELS[wire]), messages))
+    check(wire, json.loads(request.body))
+    assert encoded(wire, Context(RequestHeader(model=MODELS[wire]), messages)).body == request.body
+
+
+@WIRES
+def test_a_parents_settings_go_out_as_they_are_and_never_reach_the_conversation(wire: str) -> None:
+    given: dict[str, Any] = {"zeta": {"b": 1, "a": [2.50, None]}, "alpha": "é"}
+    given |= {"messages": "no", "input": "no"}
+    header = RequestHeader(Part("Be brief."), Part("[]"), "model-x", given)
+    body = encoded(wire, Context(header, [Message("user", (Text("Hi"),))])).body
+    found = cast("dict[str, Any]", json.loads(body))
+    assert (found["model"], found["alpha"], found["stream"]) == ("model-x", "é", True)
+    assert b'"zeta":{"b":1,"a":[2.5,null]}' in body
+    assert found.get("input", found.get("messages")) != "no"
+
+
+GOLDEN = {
+    "anthropic": (
+        b'{"model":"claude-m","max_tokens":8192,"stream":true,"system":[{"type":"text",'
+        b'"text":"S","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":'
+        b'[{"type":"text","text":"Hi","cache_control":{"type":"ephemeral"}}]}],'
+        b'"diagnostics":{"previous_message_id":"r1"}}'
+    ),
+    "openai": (
+        b'{"model":"gpt-5.6","include":["reasoning.encrypted_content"],"store":false,'
+        b'"stream":true,"instructions":"S","input":[{"type":"message","role":"user","content":'
+        b'[{"type":"input_text","text":"Hi","prompt_cache_breakpoint":{"mode":"explicit"}}]}],'
+        b'"prompt_cache_options":{"comparison_response_id":"r1"}}'
+    ),
+    "openai-chat": (
+        b'{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":['
+        b'{"role":"system","content":"S"},{"role":"user","content":"Hi"}]}'
+    ),
+}
+
+
+@WIRES
+def test_the_smallest_request_of_each_wire(wire: str) -> None:
+    context = Context(
+        RequestHeader(Part("S")), [Message("user", (Text("Hi"),))], last_response="r1"
+    )
+    assert encoded(wire, context).body == GOLDEN[wire]
