@@ -201,3 +201,10 @@ async def test_the_fork_report_is_told_that_answers_are_quotes_and_how_to_get_a_
     assert "quotes" in about.notice
     assert "SIDECHAT_AGENT" in about.notice
     assert "\n" not in about.notice
+
+
+async def test_whatever_this_agent_left_in_its_own_turns_is_no_source() -> None:
+    made = talk(*PAINT).fork()
+    made.user("Which kangaroo?").assistant("Half a reply of the kangaroo")
+    answer = await ask(Quoting(), made, "Where is the kangaroo?")
+    assert answer.verdict == "not found"

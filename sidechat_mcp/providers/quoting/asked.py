@@ -11,7 +11,7 @@ from sidechat_mcp.providers.quoting.questions import read
 from sidechat_mcp.providers.quoting.reply import quotes_of, verdict_of
 from sidechat_mcp.providers.quoting.wants import Said, gives
 
-SIZES = ((18, 14), (12, 12), (10, 10), (8, 8))
+SIZES = ((14, 14), (10, 12), (8, 10), (8, 8))
 """Most words of a question and of its answer, from roomy to tight."""
 
 
@@ -83,7 +83,8 @@ def _best(exchange: Exchange, stuff: Material) -> Piece | None:
             continue
         given = question.want != "any" and gives(question, [Said(piece.text, True)])
         new = 0.1 * len(piece.terms - wanted)
-        score = (len(wanted & piece.terms) + 1.5 * given + new) * piece.factor**0.25
+        explains = 0.5 * (piece.entry.speaker == "assistant")
+        score = (len(wanted & piece.terms) + 1.5 * given + new + explains) * piece.factor**0.25
         if best is None or score >= best[0]:
             best = (score, piece)
     return None if best is None else best[1]

@@ -13,10 +13,11 @@ from sidechat_mcp.providers.quoting.asked import asked_lines, bare
 from sidechat_mcp.providers.quoting.history import Entry, Exchange, Order
 from sidechat_mcp.providers.quoting.language.sentences import Span
 from sidechat_mcp.providers.quoting.pick import Group, Material, Piece, material, terms
+from sidechat_mcp.providers.quoting.reply import verdict_of
 
 WORDS = 120
 """Most words of a note, headings and turn numbers included."""
-SIDE_WORDS = 52
+SIDE_WORDS = 42
 """Most of them for what was asked on the side."""
 SAME_TURN = 0.5
 """What a second piece of the same turn counts, against 1 for the first."""
@@ -47,7 +48,7 @@ def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order)
     for _ in range(order.again):
         cap = int(min(cap, order.last or cap) * SHORTER)
     room = Room(WORDS, cap)
-    shown = "\n".join(exchange.reply for exchange in exchanges)
+    shown = "\n".join(e.reply for e in exchanges if verdict_of(e.reply) == "answered")
     stuff = material(entries, shown)
     side = asked_lines(exchanges, stuff, Room(SIDE_WORDS, cap * 2 // 3).holds)
     chosen = _choose(stuff, side, room)

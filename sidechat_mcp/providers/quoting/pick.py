@@ -30,6 +30,8 @@ NAMED, FIGURES = 1.6, 1.8
 TAKEN, UNTAKEN = 1.7, 0.4
 """What a piece of an answer counts that the person took over in the next turn, and one of an answer
 of which they took over something else."""
+TOLD = 1.3
+"""What a sentence counts in which the person says what to do or takes something over."""
 SHOWN = 1.4
 """What a piece counts that was shown as an answer on the side."""
 WEIGHT: dict[Group, float] = {"Open": 1.8, "Decisions": 2.0, "Facts": 1.0}
@@ -210,7 +212,7 @@ def _group(text: str, entry: Entry, turns: _Turns) -> Group:
 
 
 def _factor(text: str, entry: Entry, turns: _Turns) -> float:
-    factor = 1.0
+    factor = TOLD if _told(text, entry, turns) else 1.0
     accepted = entry.speaker == "assistant" and entry.turn in turns.accepted
     if turns.complains(entry) and not (cues.orders(text) or cues.decides(text)):
         factor *= 0.3
