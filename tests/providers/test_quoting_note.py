@@ -30,6 +30,7 @@ async def test_a_note_groups_what_was_decided_found_and_left_open_by_turn() -> N
     assert note == (
         "Quotes by [turn]:\n"
         "Decisions:\n"
+        "[2] No PVC, please.\n"
         "[2] Then rubber: EPDM 1.0 mm from Heissner, 8 by 6 metres, 310 euros.\n"
         "Facts:\n"
         "[1] The pond leaks.\n"
