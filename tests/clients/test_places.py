@@ -30,7 +30,7 @@ async def refs(home: Home, cwd: str | None, limit: int = 9) -> list[str]:
     ("path", "expected"),
     [
         ("/home/ana/work/ferry.line_2", "-home-ana-work-ferry-line-2"),
-        ("/home/ada/proj/claude", "-tmp-w-proj-claude"),
+        ("/home/ada/proj/claude", "-home-ada-proj-claude"),
         ("C:\\Users\\ana", "C--Users-ana"),
         ("/a/😀é", "-a----"),
     ],
