@@ -187,4 +187,13 @@ BEHAVIOURS = {
         "issue: bar 7", "An update in one process reaches a subscriber of another within a second."
     ),
     "mcp:idle": Behaviour("issue: bar 7", "A server that only listens uses next to no time."),
+    "mcp:inspector": Behaviour(
+        "issue: bar 3", "The Inspector makes the whole journey over every transport, both eras."
+    ),
+    "mcp:portable-schemas": Behaviour(
+        "facts: mcp 8", "The Inspector's strict check finds no error in the tools' schemas."
+    ),
+    "mcp:piped-at-once": Behaviour(
+        "issue: bar 8", "Requests piped in at once are answered before the server ends."
+    ),
 }

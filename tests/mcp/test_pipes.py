@@ -162,3 +162,19 @@ async def test_nothing_of_the_log_is_touched_before_a_call_needs_it(tmp_path: Pa
         assert os.listdir(tmp_path) == []
         await server.call("sessions")
         assert "log.db" in os.listdir(tmp_path)
+
+
+@behaviour("mcp:piped-at-once")
+async def test_requests_piped_in_at_once_are_answered_before_the_server_ends(
+    tmp_path: Path,
+) -> None:
+    async with started(tmp_path) as server:
+        for n in range(3):
+            await server.request("tools/call", {"name": "sessions", "arguments": {"limit": n + 1}})
+        assert server.process.stdin is not None
+        await server.process.stdin.aclose()
+        rest = await server.rest()
+        code, _ = await server.ended()
+    assert code == 0
+    assert sorted(json.loads(line)["id"] for line in rest) == [1, 2, 3]
+    assert all("result" in json.loads(line) for line in rest)

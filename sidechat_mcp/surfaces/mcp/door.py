@@ -12,6 +12,7 @@ import anyio
 
 from sidechat_mcp.errors import OutsideError
 from sidechat_mcp.sidechat.service import Sidechat
+from sidechat_mcp.surfaces.mcp.errors import unexpected
 
 Open = Callable[[], AbstractAsyncContextManager[Sidechat]]
 
@@ -77,6 +78,8 @@ class Door:
             try:
                 await self._hold(attempt)
             except Exception as error:
+                if attempt.done.is_set():
+                    unexpected(error)  # It failed while closing; those who waited are served.
                 attempt.error = error
             finally:
                 self._service = self._attempt = None

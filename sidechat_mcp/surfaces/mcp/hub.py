@@ -24,7 +24,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from sidechat_mcp.surfaces.mcp.errors import Context
+from sidechat_mcp.surfaces.mcp.errors import Context, unexpected
 
 MOST_STREAMS = 256
 """Listening streams of one principal."""
@@ -56,7 +56,10 @@ class _Peer:
                 while self._untold:
                     event = next(iter(self._untold))
                     del self._untold[event]
-                    await self._send(event)
+                    try:
+                        await self._send(event)
+                    except Exception as error:
+                        unexpected(error)  # Nobody waits for this task.
 
     async def _send(self, event: ServerEvent) -> None:
         match event:

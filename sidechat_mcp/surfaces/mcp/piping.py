@@ -23,6 +23,9 @@ from sidechat_mcp.surfaces.mcp.server import SidechatServer, serving
 from sidechat_mcp.surfaces.mcp.stdio import ENDINGS, end_soon
 from sidechat_mcp.surfaces.mcp.wire import Wire
 
+DRAIN = 0.6
+"""Seconds that what was asked before the input ended has left to be answered."""
+
 log = logging.getLogger("sidechat_mcp")
 
 Messages = MemoryObjectSendStream[SessionMessage | Exception]
@@ -87,8 +90,10 @@ class _Connection:
     async def _read(self, messages: Messages, refusals: Answers) -> None:
         async with messages:
             await self._wire.read(messages, refusals)
-            # The server ends by itself, once it has seen everything that was read.
             self._leave(at_once=False)
+            with anyio.move_on_after(DRAIN):
+                await self._wire.drained()
+            # The server ends by itself now that it sees the end of its input.
 
     async def _write(self, answers: MemoryObjectReceiveStream[SessionMessage]) -> None:
         try:

@@ -39,10 +39,10 @@ PARENT = _text(
 )
 
 
-def _maybe(schema: Schema) -> Schema:
-    if "enum" in schema:
-        return {**schema, "enum": [*schema["enum"], None], "type": [schema["type"], "null"]}
-    return {**schema, "type": [schema["type"], "null"]}
+def _maybe(schema: Schema, says: str | None = None) -> Schema:
+    """`schema` or null, in the spelling that the most clients can read."""
+    described = {} if says is None else {"description": says}
+    return {"anyOf": [schema, {"type": "null"}], **described}
 
 
 def _object(properties: Mapping[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
@@ -74,14 +74,14 @@ ANSWER = _object(
             "type": "string",
             "enum": ["completed", "max_tokens", "aborted", "error", "blocked", "interrupted"],
         },
-        "status": {
-            **_maybe({"type": "string", "enum": ["answered", "weak", "not found"]}),
-            "description": "The quoting agent's own verdict; null from a model.",
-        },
+        "status": _maybe(
+            {"type": "string", "enum": ["answered", "weak", "not found"]},
+            "The quoting agent's own verdict; null from a model.",
+        ),
         "usage": _maybe(
             _object(
                 {
-                    name: {**_maybe(NUMBER), "description": "Tokens; null = not reported."}
+                    name: _maybe(NUMBER, "Tokens; null = not reported.")
                     for name in ("input", "output", "cache_read", "cache_write")
                 }
             )
@@ -122,7 +122,7 @@ MERGED = _object(
         "text": TEXT,
         "chars": NUMBER,
         "cap": NUMBER,
-        "seq": {**_maybe(NUMBER), "description": "Where it stands in the parent; null = draft."},
+        "seq": _maybe(NUMBER, "Where it stands in the parent; null = draft."),
         "revision": NUMBER,
         "delivery": _text("`none`, `pending`, `offered: DOOR` or `delivered`."),
         "wrapped": _text("The note as the parent's model reads it; not there for a draft."),
@@ -162,7 +162,7 @@ READ = _object(
                 }
             )
         ),
-        "next": {**_maybe(NUMBER), "description": "Pass as `from` to read on; null at the end."},
+        "next": _maybe(NUMBER, "Pass as `from` to read on; null at the end."),
     }
 )
 

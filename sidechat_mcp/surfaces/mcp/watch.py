@@ -5,7 +5,6 @@ have moved, and looks only at the newest sessions: what was written last comes f
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 
 import anyio
@@ -13,10 +12,11 @@ from anyio.abc import TaskGroup
 from mcp.server.subscriptions import ResourceUpdated
 
 from sidechat_mcp.core.ids import SessionId
-from sidechat_mcp.errors import SessionNotFound, SidechatError
+from sidechat_mcp.errors import SessionNotFound
 from sidechat_mcp.sidechat.reports import Caller, Listed
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.mcp.door import Door
+from sidechat_mcp.surfaces.mcp.errors import unexpected
 from sidechat_mcp.surfaces.mcp.hub import Hub
 from sidechat_mcp.surfaces.mcp.uris import parsed
 
@@ -26,8 +26,6 @@ PAUSE = 0.05
 """Seconds between two looks, so that a burst of writes is told once."""
 RECOVERY = 1.0
 """Seconds before trying again after the store failed."""
-
-log = logging.getLogger("sidechat_mcp")
 
 Page = Mapping[SessionId, Listed]
 
@@ -62,8 +60,9 @@ class Watch:
                 try:
                     await service.wait(self._mark)
                     await self._look(service)
-                except SidechatError as error:
-                    log.warning("changes cannot be followed: %s", error.code)
+                except Exception as error:
+                    # Nobody waits for this task: it must neither end nor end the server.
+                    unexpected(error)
                     await anyio.sleep(RECOVERY)
                 await anyio.sleep(PAUSE)
         finally:

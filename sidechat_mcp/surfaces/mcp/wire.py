@@ -11,7 +11,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, jsonrpc_message_adapter
+from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from sidechat_mcp.surfaces.mcp.refusals import refusal, too_long
 
@@ -28,6 +28,14 @@ class Wire:
         self._writing = writing
         self._room = select.poll()
         self._room.register(writing, select.POLLOUT)
+        self._unanswered: set[int | str] = set()
+        self._answered = anyio.Event()
+
+    async def drained(self) -> None:
+        """Return once every request that was read is answered; streams of changes do not count."""
+        while self._unanswered:
+            self._answered = anyio.Event()
+            await self._answered.wait()
 
     async def read(
         self,
@@ -37,7 +45,9 @@ class Wire:
         """Hand on every message until the input ends; what is none is answered at once."""
         async with refusals:
             async for line in self._lines():
-                refused = too_long(LONGEST) if line is None else await _handed_on(line, messages)
+                refused = too_long(LONGEST)
+                if line is not None:
+                    refused = await self._handed_on(line, messages)
                 if refused is not None:
                     await refusals.send(SessionMessage(refused))
 
@@ -49,6 +59,22 @@ class Wire:
                 for separator, escape in SEPARATORS.items():
                     text = text.replace(separator, escape)
             await self._write(text.encode() + b"\n")
+            if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+                self._unanswered.discard("" if message.message.id is None else message.message.id)
+                self._answered.set()
+
+    async def _handed_on(
+        self, line: bytes, messages: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> JSONRPCError | None:
+        """Hand a message on, or say why the line is none."""
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            return refusal(line)
+        if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
+            self._unanswered.add(message.id)
+        await messages.send(SessionMessage(message))
+        return None
 
     async def _lines(self) -> AsyncIterator[bytes | None]:
         """Lines without their ends; None stands for one that was too long."""
@@ -88,15 +114,3 @@ class Wire:
             if not self._room.poll(0):
                 await anyio.wait_writable(self._writing)
             rest = rest[os.write(self._writing, rest[: select.PIPE_BUF]) :]
-
-
-async def _handed_on(
-    line: bytes, messages: MemoryObjectSendStream[SessionMessage | Exception]
-) -> JSONRPCError | None:
-    """Hand a message on, or say why the line is none."""
-    try:
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        return refusal(line)
-    await messages.send(SessionMessage(message))
-    return None
