@@ -8,6 +8,8 @@ from sidechat_mcp.core.events import Part, RequestHeader
 
 IDENTICAL = "identical"
 SUBSTITUTED = "substituted"
+REBUILT = "changed: rebuilt by the client"
+"""No identity is claimed for it; the provider's own cache count is the evidence."""
 
 
 def known(part: Part) -> bool:

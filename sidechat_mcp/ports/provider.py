@@ -62,8 +62,9 @@ class About:
     rights: str
     notice: str = ""
     """A first line for the fork report, where the agent is not what one would expect."""
-    head: Literal["same", "substituted"] = "same"
-    """Whether requests carry the log's own head, or this agent puts its own in its place."""
+    head: Literal["same", "substituted", "client"] = "same"
+    """Whether requests carry the log's own head, or this agent puts its own in its place, or a
+    client builds it anew as it did for the parent."""
     window: int | None = None
     """How many tokens one request may have, where that is known."""
 

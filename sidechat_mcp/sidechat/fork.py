@@ -137,7 +137,7 @@ class Fork:
         first: list[Body] = []
         if about.head == "substituted":
             first.append(RequestHeader(model=about.model or about.name))
-        else:
+        elif about.head == "same":
             parent = (await self._figure(row, cut.length)).header
             own = heads.carried(parent, about.model)
             if own != parent or self.parts.agents.seams.assemble:
@@ -236,8 +236,8 @@ def _figures(parent: Header, events: Sequence[Event]) -> Figures:
 
 def _head(parent: RequestHeader, own: Sequence[Event], about: About) -> str:
     """What the report says of the head; read back from what the child's log begins with."""
-    if about.head == "substituted":
-        return heads.SUBSTITUTED
+    if about.head != "same":
+        return heads.SUBSTITUTED if about.head == "substituted" else heads.REBUILT
     written = [event.body for event in own if isinstance(event.body, RequestHeader)]
     return heads.compared(parent, written[0]) if written else heads.IDENTICAL
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.claude_code.drafting import NAME
+from sidechat_mcp.clients.claude_code.hosted import Fork
 from sidechat_mcp.clients.claude_code.locate import SESSION, Search
 from sidechat_mcp.clients.claude_code.places import Places, at
+from sidechat_mcp.clients.claude_code.program import Program
 from sidechat_mcp.clients.claude_code.transcript import read
+from sidechat_mcp.core.events import TurnStart
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
@@ -59,7 +63,19 @@ class ClaudeCode:
         return await run_sync(_read, path, None)
 
     def hosted(self, point: Point) -> Hosted | None:
-        return None
+        started = Program(self._environ).started(point.ref)
+        if started is None:
+            return None
+        return Fork(point, started, self._environ, partial(self._went_on, point))
+
+    def _went_on(self, point: Point) -> bool:
+        """Whether anything follows the turn of `point` in its transcript now."""
+        found = Places(self._environ).find(point.ref, point.cwd)
+        if found is None:
+            return False
+        told = _read(found.path, found.ref)
+        turns = [draft.body.turn for draft in told.drafts if isinstance(draft.body, TurnStart)]
+        return bool(told.open_turns) or not turns or turns[-1] != point.turn
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         return None

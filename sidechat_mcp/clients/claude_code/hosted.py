@@ -1,0 +1,236 @@
+"""A side session answered by Claude Code itself: its own headless fork, nothing persisted.
+
+Facts (clients C1): `--resume --fork-session --no-session-persistence` keeps system prompt, tools
+and messages as they were; rules ride in the first user message, for system prompt switches are
+ignored there. Every tool is denied twice: by a hook, which no allow rule outranks, and by the
+permission gate on the pipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import anyio
+from anyio import to_thread
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from sidechat_mcp.clients.claude_code.program import INTERACTIVE, Started
+from sidechat_mcp.clients.lodging import end, fields, start
+from sidechat_mcp.core.assemble import Context, Message
+from sidechat_mcp.core.content import Text, plain
+from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
+from sidechat_mcp.ports.client import Point
+from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Spent, Whole
+
+LINE = 64 * 1024 * 1024
+"""Bytes that one line of the client's output may have."""
+REFUSAL = "This side conversation is read-only: no tool is carried out."
+_DENY = json.dumps(
+    {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": REFUSAL,
+        }
+    }
+)
+_SETTINGS = json.dumps(
+    {
+        "hooks": {
+            "PreToolUse": [
+                {
+                    "matcher": "*",
+                    "hooks": [{"type": "command", "command": f"printf '%s' '{_DENY}'"}],
+                }
+            ]
+        }
+    }
+)
+CREATED = "cache_creation_input_tokens"
+EARLIER = "[Earlier in this side conversation]"
+
+
+@dataclass(slots=True)
+class _Running:
+    """A fork at work: `told` is how many of the session's own messages it has been given."""
+
+    process: Process
+    lines: BufferedByteReceiveStream
+    told: int = 0
+
+
+@dataclass(slots=True)
+class Fork:
+    """Claude Code's own fork at `point`, started as `started` says. `went_on` tells whether the
+    parent has anything behind that point (it reads the transcript)."""
+
+    point: Point
+    started: Started
+    environ: Mapping[str, str]
+    went_on: Callable[[], bool]
+    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+
+    @property
+    def about(self) -> About:
+        return About(
+            "claude-code",
+            None,
+            "your Claude Code subscription or key",
+            "reads this conversation's history; every tool is denied",
+            head="client",
+        )
+
+    def wire(self, context: Context) -> Mapping[str, str]:
+        return {}
+
+    @asynccontextmanager
+    async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
+        running = self._running.pop(context.session, None)
+        own = context.messages[context.inherited :]
+        try:
+            if running is None or running.process.returncode is not None:
+                running = await self._start()
+            words = _words(own[running.told :])
+            await _say(running.process, {"type": "user", "message": _user(words)})
+            answer = _Answer(running)
+            yield answer.chunks()
+            if answer.done:
+                running.told = len(own) + 1  # With the answer that the loop is about to keep.
+                self._running[context.session] = running
+                running = None
+        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise Unreachable(
+                "Claude Code could not be talked to.", then="See `sidechat doctor`."
+            ) from error
+        finally:
+            if running is not None:
+                end(running.process)
+
+    def close(self) -> None:
+        for running in self._running.values():
+            end(running.process)
+        self._running.clear()
+
+    async def _start(self) -> _Running:
+        argv = [*self.started.command, "-p", "--resume", self.point.ref, "--fork-session"]
+        argv += ["--no-session-persistence", "--input-format", "stream-json"]
+        argv += ["--output-format", "stream-json"]
+        argv += ["--verbose", "--include-partial-messages", "--settings", _SETTINGS]
+        if await to_thread.run_sync(self.went_on):
+            # Only then: what the client noted of its own head behind the last turn is cut off too.
+            argv += ["--resume-session-at", self.point.record]
+        if self.started.entrypoint == INTERACTIVE:
+            # A gate on the pipe is also what keeps an interactive parent's list of tools.
+            argv += ["--permission-prompt-tool", "stdio"]
+        # The parent's servers were connected when it asked, so the fork waits for them, too.
+        more = {
+            "CLAUDE_CODE_ENTRYPOINT": self.started.entrypoint,
+            "MCP_CONNECTION_NONBLOCKING": "0",
+        }
+        process = await start(argv, self.point.cwd, {**self.environ, **more})
+        assert process.stdout is not None
+        running = _Running(process, BufferedByteReceiveStream(process.stdout))
+        opening: dict[str, Any] = {"subtype": "initialize", "hooks": {}}
+        await _say(
+            process, {"type": "control_request", "request_id": "sidechat", "request": opening}
+        )
+        return running
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Reads one answer off the pipe, denying every call on the way."""
+
+    running: _Running
+    done: bool = False
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        model: str | None = None
+        while True:
+            said = await self._next()
+            kind = said.get("type")
+            if kind == "stream_event":
+                delta = fields(fields(said.get("event")).get("delta"))
+                if delta.get("type") == "text_delta":
+                    yield Delta(str(delta.get("text", "")))
+            elif kind == "assistant":
+                message = fields(said.get("message"))
+                model = str(message["model"]) if "model" in message else model
+                for text in _texts(message):
+                    yield Whole(Text(text))
+            elif kind == "control_request":
+                await self._deny(str(said.get("request_id")))
+            elif kind == "result":
+                yield _spent(said)
+                yield self._finish(said, model)
+                return
+
+    async def _next(self) -> dict[str, Any]:
+        try:
+            line = await self.running.lines.receive_until(b"\n", LINE)
+        except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound) as error:
+            raise AnswerCut(
+                "Claude Code ended before its answer did.",
+                then="Ask again; `claude -p` on its own shows why.",
+                retryable=True,
+            ) from error
+        try:
+            return fields(json.loads(line))
+        except ValueError:
+            return {}
+
+    async def _deny(self, request: str) -> None:
+        denied = {"behavior": "deny", "message": REFUSAL}
+        response = {"subtype": "success", "request_id": request, "response": denied}
+        await _say(self.running.process, {"type": "control_response", "response": response})
+
+    def _finish(self, result: Mapping[str, Any], model: str | None) -> Done:
+        if result.get("is_error") or result.get("subtype") != "success":
+            why = str(result.get("result") or result.get("subtype") or "no reason given")
+            raise ProviderError(f"Claude Code did not answer: {why[:300]}.", retryable=True)
+        self.done = True
+        return Done("end", model)
+
+
+def _words(messages: Sequence[Message]) -> str:
+    """What the fork has not been told yet, as one user message: what was said before stands
+    under a label, the last message at the end."""
+    said = [(message.role, plain(message.content)) for message in messages]
+    if not any(role == "assistant" for role, _ in said):
+        return "\n\n".join(words for _, words in said)
+    framing = [words for role, words in said if role == "context"][:1]
+    middle = [f"{role}: {words}" for role, words in said[len(framing) : -1]]
+    return "\n\n".join([*framing, EARLIER, *middle, said[-1][1]])
+
+
+def _user(words: str) -> dict[str, str]:
+    return {"role": "user", "content": words}
+
+
+def _texts(message: Mapping[str, Any]) -> list[str]:
+    blocks = message.get("content")
+    found = list(map(fields, cast("list[object]", blocks))) if isinstance(blocks, list) else []
+    return [str(block.get("text", "")) for block in found if block.get("type") == "text"]
+
+
+def _spent(result: Mapping[str, Any]) -> Spent:
+    """The child's own tokens: `usage`, for the totals beside it hold the parent's too."""
+    usage = fields(result.get("usage"))
+    read, write = _count(usage, "cache_read_input_tokens"), _count(usage, CREATED)
+    fresh = _count(usage, "input_tokens")
+    whole = fresh + (read or 0) + (write or 0) if fresh is not None else None
+    return Spent(whole, _count(usage, "output_tokens"), read, write)
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int | None:
+    value = usage.get(name)
+    return value if isinstance(value, int) else None
+
+
+async def _say(process: Process, what: Mapping[str, Any]) -> None:
+    assert process.stdin is not None
+    await process.stdin.send(json.dumps(what).encode() + b"\n")

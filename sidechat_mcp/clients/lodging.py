@@ -1,0 +1,62 @@
+"""Starting a client of our own accord: its environment, and that it never outlives us."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from subprocess import DEVNULL
+from typing import Any, cast
+
+import anyio
+from anyio.abc import Process
+
+GUARD = "SIDECHAT_HOSTED"
+"""Set for whatever we start, so that our own server inside it refuses every call (law 15)."""
+
+_SCRUBBED = ("CLAUDE_CODE_MESSAGING_", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_LAUNCHED_BY")
+
+# Ends with us, however we end: the kernel sends the signal when the thread that started it is
+# gone, and end of input tells it everywhere else.
+_DYING = (
+    "import ctypes,os,sys;"
+    "ctypes.CDLL(None).prctl(1,9);"
+    "os.getppid()==int(sys.argv[1]) or os._exit(1);"
+    "os.execvpe(sys.argv[2],sys.argv[2:],os.environ)"
+)
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """`environ` for a client that we start: guarded, and without what speaks for the session
+    that started us."""
+    kept = {name: value for name, value in environ.items() if not name.startswith(_SCRUBBED)}
+    return {**kept, GUARD: "1"}
+
+
+async def start(argv: Sequence[str], cwd: str | None, environ: Mapping[str, str]) -> Process:
+    """A process with its input and output piped, in a group of its own, errors dropped."""
+    command = list(argv)
+    if sys.platform == "linux":
+        command = [sys.executable, "-c", _DYING, str(os.getpid()), *command]
+    return await anyio.open_process(
+        command,
+        cwd=cwd if cwd is not None and await anyio.Path(cwd).is_dir() else None,
+        env=environment(environ),
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
+
+
+def end(process: Process) -> None:
+    """Kill it and everything it started, at once."""
+    if process.returncode is not None:
+        return
+    try:
+        os.killpg(process.pid, 9)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+
+
+def fields(found: object) -> dict[str, Any]:
+    """A JSON object's fields; of anything else, none."""
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
