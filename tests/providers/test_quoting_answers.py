@@ -208,3 +208,20 @@ async def test_whatever_this_agent_left_in_its_own_turns_is_no_source() -> None:
     made.user("Which kangaroo?").assistant("Half a reply of the kangaroo")
     answer = await ask(Quoting(), made, "Where is the kangaroo?")
     assert answer.verdict == "not found"
+
+
+async def test_what_a_client_tells_its_model_of_itself_is_no_source() -> None:
+    made = talk(*PAINT)
+    source = {"kind": "client", "client": "claude-code", "what": "skill_listing", "role": "system"}
+    made.add("context", "keybindings-help: rebind the kangaroo chord.", source=source)
+    answer = await ask(Quoting(), made.fork(), "Where is the kangaroo chord?")
+    assert answer.verdict == "not found"
+
+
+async def test_calls_of_our_own_tools_and_their_results_are_no_source() -> None:
+    made = talk(*PAINT)
+    call = ToolUse("c1", "mcp__sidechat__fork", '{"question":"Where is the kangaroo?"}')
+    made.user("Ask on the side.").assistant((call,))
+    made.add("tool", "From turn 1: the kangaroo is in the garden.", call="c1")
+    answer = await ask(Quoting(), made.fork(), "Where is the kangaroo?")
+    assert answer.verdict == "not found"

@@ -15,6 +15,27 @@ from sidechat_mcp.core.content import Media, Text, ToolUse, plain
 from sidechat_mcp.providers.quoting.language import cues
 from sidechat_mcp.providers.quoting.reply import is_reply
 
+_OURS = re.compile(
+    r"sidechat.*(fork|converse|merge|sessions|read_session|forget|pending_notes)$"
+).search
+"""Calls of our own tools: what they said stands in the side sessions themselves."""
+BACKSTAGE = frozenset(
+    {
+        "environment",
+        "model",
+        "instructions",
+        "session_context",
+        "date",
+        "skill_listing",
+        "agent_listing_delta",
+        "mcp_instructions_delta",
+        "deferred_tools_delta",
+        "prompt_snapshot",
+        "command_permissions",
+        "invoked_skills",
+    }
+)
+"""What a client tells its model of itself: no part of any conversation."""
 Speaker = Literal["user", "assistant", "note", "summary", "context", "call", "tool result"]
 
 _MARKUP = re.compile(r"\s*<([a-z][\w-]*)>.*</[a-z][\w-]*>\s*", re.S)
@@ -74,12 +95,15 @@ def entries(messages: Sequence[Message], start: int, stop: int, inherited: int) 
     """What may be quoted of `messages[start:stop]`. Whether a person's question was answered is
     looked up beyond `stop`, so cut only right before a user message."""
     found: list[Entry] = []
+    ours = {use.id for message in messages[:stop] for use in _uses(message) if _OURS(use.name)}
     after = next((m.turn for m in reversed(messages[:start]) if m.turn is not None), 0)
     for place in range(start, stop):
         message = messages[place]
         if message.turn is not None:
             after = message.turn
         own = 0 < inherited <= place
+        if message.call is not None and message.call in ours:
+            continue
         for speaker, text in _said(message, own):
             if not text or text.isspace():
                 continue
@@ -114,6 +138,8 @@ def _said(message: Message, own: bool) -> list[tuple[Speaker, str]]:
                 return []
             if role == "handback":
                 return [("note", _readable(message))]
+            if message.source is not None and message.source.get("what") in BACKSTAGE:
+                return []
             compacted = message.source is not None and message.source.get("kind") == "compaction"
             return [("summary" if compacted else "context", _readable(message))]
         case "assistant":
@@ -123,10 +149,14 @@ def _said(message: Message, own: bool) -> list[tuple[Speaker, str]]:
             said = _readable(message)
             calls: list[tuple[Speaker, str]] = [
                 ("call", f"{block.name} {block.input}")
-                for block in message.content
-                if isinstance(block, ToolUse)
+                for block in _uses(message)
+                if not _OURS(block.name)
             ]
             return calls if is_reply(said) else [("assistant", said), *calls]
+
+
+def _uses(message: Message) -> list[ToolUse]:
+    return [block for block in message.content if isinstance(block, ToolUse)]
 
 
 def _readable(message: Message) -> str:
