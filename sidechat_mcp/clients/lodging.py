@@ -57,6 +57,13 @@ def end(process: Process) -> None:
         process.kill()
 
 
+async def gone(process: Process) -> None:
+    """Kill it and wait until nothing of it is left, also when we are being cancelled."""
+    end(process)
+    with anyio.CancelScope(shield=True):
+        await process.aclose()
+
+
 def fields(found: object) -> dict[str, Any]:
     """A JSON object's fields; of anything else, none."""
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -19,7 +19,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from sidechat_mcp.clients.claude_code.program import INTERACTIVE, Started
-from sidechat_mcp.clients.lodging import end, fields, start
+from sidechat_mcp.clients.lodging import end, fields, gone, start
 from sidechat_mcp.core.assemble import Context, Message
 from sidechat_mcp.core.content import Text, plain
 from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
@@ -108,7 +108,7 @@ class Fork:
             ) from error
         finally:
             if running is not None:
-                end(running.process)
+                await gone(running.process)
 
     def close(self) -> None:
         for running in self._running.values():
