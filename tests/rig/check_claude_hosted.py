@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 
 def bodies(out: Path) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def plain(message: dict[str, Any]) -> dict[str, Any]:
     message = json.loads(json.dumps(message))
     content: Any = message.get("content")
     if isinstance(content, list):
-        blocks: list[dict[str, Any]] = content
+        blocks = cast("list[dict[str, Any]]", content)
         for block in blocks:
             block.pop("cache_control", None)
         if len(blocks) == 1 and blocks[0].get("type") == "text":
