@@ -210,7 +210,8 @@ def corpus() -> str:
 
 async def restarted(start: Callable[[], Engine], table: Table) -> None:
     """What is still known after the server's process was ended and begun again."""
-    name, format = next(reversed(FORMATS.items()))
+    name = "/v1/chat/completions"
+    format = FORMATS[name]
     header = RequestHeader(Part(salted(9)), settings={format.limit: 8, "temperature": 0})
     messages = history("restart")
     asked: list[Answered] = []

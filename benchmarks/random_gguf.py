@@ -39,7 +39,10 @@ def letters() -> list[str]:
 def merges(text: str, most: int = MERGES) -> list[tuple[str, str]]:
     """The pairs that byte-pair encoding of `text` joins, in order; inside words only."""
     spelled = letters()
-    words = Counter(tuple(spelled[byte] for byte in word.encode()) for word in _WORD.findall(text))
+    plain: list[str] = _WORD.findall(text)
+    words: Counter[tuple[str, ...]] = Counter(
+        tuple(spelled[byte] for byte in word.encode()) for word in plain
+    )
     found: list[tuple[str, str]] = []
     while len(found) < most:
         pairs: Counter[tuple[str, str]] = Counter()

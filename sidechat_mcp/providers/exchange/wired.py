@@ -16,6 +16,7 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 import httpx2
+from anyio.lowlevel import checkpoint
 
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.errors import (
@@ -258,11 +259,15 @@ class _Arriving:
                 raise self.failed
 
     async def chunks(self) -> AsyncGenerator[Chunk]:
-        for chunk in self.first:
-            yield chunk
-        while not self.answer.ended and self.failed is None:
-            for chunk in await self._more():
+        more: Sequence[Chunk] = self.first
+        while True:
+            for chunk in more:
+                # Many may come in one packet; others get their turn between them.
+                await checkpoint()
                 yield chunk
+            if self.answer.ended or self.failed is not None:
+                break
+            more = await self._more()
         if self.failed is not None:
             raise self.failed
 

@@ -73,7 +73,7 @@ class Engine:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self.folder,
-            env={name: self.environ[name] for name in _PASSED_ON if name in self.environ},
+            env=self._environment(),
             # A ^C in the terminal is for us; the server ends with its input.
             start_new_session=True,
         )
@@ -101,6 +101,13 @@ class Engine:
             case _:
                 self.close()
                 raise self._failed("its process ended")
+
+    def _environment(self) -> dict[str, str]:
+        """Little of our own, and the way to this package, wherever it was loaded from."""
+        found = {name: self.environ[name] for name in _PASSED_ON if name in self.environ}
+        here = str(Path(__file__).resolve().parents[3])
+        found["PYTHONPATH"] = os.pathsep.join(filter(None, (here, found.get("PYTHONPATH"))))
+        return found
 
     def _failed(self, why: str) -> ProviderError:
         return ProviderError(
