@@ -8,14 +8,13 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import anyio
 
-from benchmarks.figures import Figure, table, within
+from benchmarks.figures import Figure, table
 from benchmarks.forking import forking, growing
 from benchmarks.ground import QUIET, SLOW, Ground, ground
 from benchmarks.loading import bounded, loading

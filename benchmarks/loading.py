@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Sequence
 from functools import partial
 
-from benchmarks.figures import Figure, at_most, times_faster, within
+from benchmarks.figures import Figure, at_most, times_faster
 from benchmarks.ground import Ground
 from benchmarks.house import House, house
 from benchmarks.plan import Plan

@@ -12,7 +12,7 @@ import anyio
 from benchmarks.figures import Figure, at_most, within
 from benchmarks.forking import LARGE, SMALL
 from benchmarks.ground import ROW, BareCommit, Ground
-from benchmarks.house import CALLER, CLOCK, House, house
+from benchmarks.house import CLOCK, House, house
 from benchmarks.plan import Plan
 from benchmarks.timing import alternate, median
 from sidechat_mcp.core.content import ToolUse, text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,17 +21,18 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 async def alternate(times: int, *acts: Act, warm: int = 2) -> Sequence[Sequence[float]]:
-    """Seconds of each act, `times` a one; who is first changes from round to round."""
+    """Seconds of each act, `times` a one; each round has an order of its own, for what comes
+    after another finds the machine as that one left it."""
     for _ in range(warm):
         for act in acts:
             await act()
+    order = random.Random(1)
     gc.collect()
     gc.freeze()
     taken: list[list[float]] = [[] for _ in acts]
     try:
-        for round in range(times):
-            for n in range(len(acts)):
-                which = (round + n) % len(acts)
+        for _ in range(times):
+            for which in order.sample(range(len(acts)), len(acts)):
                 begun = time.perf_counter()
                 await acts[which]()
                 taken[which].append(time.perf_counter() - begun)

@@ -17,16 +17,26 @@ from sidechat_mcp.core.session import Session, fold
 from sidechat_mcp.ports.clock import Clock
 from sidechat_mcp.ports.store import LogStore, Row
 
-TAIL = 64
-"""How many events are read first when only the end of a log matters."""
+TAIL = 16
+"""How many events are read first when only the end of a log matters: a turn or two."""
 OVERHEAD = 600
 """About how many bytes an event takes in memory besides its text (measured: 500-700)."""
 
 
 @dataclass(slots=True)
 class _Kept:
+    """Events of one lineage from place `first` on, without a gap."""
+
+    first: int
     events: list[Event]
     size: int = 0
+
+    @property
+    def stop(self) -> int:
+        return self.first + len(self.events)
+
+    def between(self, start: int, stop: int) -> list[Event]:
+        return self.events[start - self.first : stop - self.first]
 
 
 @dataclass(slots=True)
@@ -44,18 +54,7 @@ class Sessions:
 
     async def events(self, row: Row) -> Sequence[Event]:
         """The whole lineage `[0, row.head)`. Raises: SessionNotFound, DamagedLog."""
-        session = row.header.id
-        kept = self._kept.get(session) or _Kept(list(self._inherited(row.header)))
-        have = len(kept.events)
-        if have < row.head:
-            fresh = await self.store.read(session, have, row.head)
-            # Another task may have read on while we waited; what it added is the same.
-            if len(kept.events) == have:
-                kept.events.extend(fresh)
-                self._keep(session, kept, sum(map(_size, fresh)))
-        elif session in self._kept:
-            self._kept.move_to_end(session)
-        return kept.events[: row.head]
+        return await self.tail(row, 0)
 
     async def state(self, row: Row) -> Session:
         return fold(row.header, await self.events(row))
@@ -83,11 +82,28 @@ class Sessions:
             want *= 4
 
     async def tail(self, row: Row, start: int) -> Sequence[Event]:
-        """Events `[start, head)`, from the cache where it has them."""
-        kept = self._kept.get(row.header.id)
-        if kept is not None and len(kept.events) >= row.head:
-            return kept.events[start : row.head]
-        return await self.store.read(row.header.id, start, row.head)
+        """Events `[start, head)`; what was read before is not read again."""
+        header = row.header
+        kept = self._kept.get(header.id)
+        if kept is None:
+            kept = _Kept(start, list(self._shared(header, start, header.seed_length)))
+        elif start > kept.stop:
+            return await self.store.read(header.id, start, row.head)
+        # Another task may read on while we wait; whoever comes first adds, the other looks again.
+        grown = 0
+        while start < (low := kept.first):
+            earlier = self._shared(header, start, low)
+            read = [] if earlier else await self.store.read(header.id, start, low)
+            if kept.first == low:
+                kept.first, kept.events[:0] = start, earlier or read
+                grown += sum(map(_size, read))
+        while (have := kept.stop) < row.head:
+            read = await self.store.read(header.id, have, row.head)
+            if kept.stop == have:
+                kept.events.extend(read)
+                grown += sum(map(_size, read))
+        self._keep(header.id, kept, grown)
+        return kept.between(start, row.head)
 
     def forgotten(self, session: SessionId) -> None:
         """Drop what is kept of a session that is gone."""
@@ -95,18 +111,20 @@ class Sessions:
         if kept is not None:
             self._used -= kept.size
 
-    def _inherited(self, header: Header) -> Sequence[Event]:
+    def _shared(self, header: Header, start: int, stop: int) -> Sequence[Event]:
+        """Inherited events `[start, stop)` as they are kept of the parent; none unless all are."""
         parent = self._kept.get(header.parent_session) if header.parent_session else None
-        if parent is None or len(parent.events) < header.seed_length:
+        if parent is None or not parent.first <= start < stop <= header.seed_length:
             return ()
-        return parent.events[: header.seed_length]
+        return parent.between(start, stop) if stop <= parent.stop else ()
 
     def _keep(self, session: SessionId, kept: _Kept, grown: int) -> None:
         # A child shares its ancestors' event objects; only what it added is counted.
+        before = self._kept.pop(session, None)
+        self._used -= before.size if before is not None else 0
         kept.size += grown
-        self._used += grown if session in self._kept else kept.size
+        self._used += kept.size
         self._kept[session] = kept
-        self._kept.move_to_end(session)
         while self._used > self.size and self._kept:
             _, dropped = self._kept.popitem(last=False)
             self._used -= dropped.size

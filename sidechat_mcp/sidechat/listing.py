@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sidechat_mcp.core import handback
 from sidechat_mcp.core.content import plain
@@ -34,6 +35,10 @@ KEPT_SUMMARIES = 4096
 _BACK = 64
 
 
+Place = tuple[SessionId, int, Literal["whole", "seed"]]
+"""A session's log up to a head; or the seed that its children have up to there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     title: str
@@ -45,9 +50,7 @@ class Summary:
 class Lists:
     parts: Parts
     adoption: Adoption
-    _summaries: OrderedDict[tuple[SessionId, int], Summary] = field(
-        default_factory=OrderedDict[tuple[SessionId, int], Summary]
-    )
+    _summaries: OrderedDict[Place, Summary] = field(default_factory=OrderedDict[Place, Summary])
 
     async def sessions(
         self, caller: Caller, parent: str | None, cursor: str | None, limit: int, recent_only: bool
@@ -126,24 +129,36 @@ class Lists:
         )
 
     async def _summary(self, row: Row) -> Summary:
-        place = (row.header.id, row.head)
-        kept = self._summaries.get(place)
-        if kept is None:
-            kept = await self._summarised(row)
-            self._summaries[place] = kept
-            if len(self._summaries) > KEPT_SUMMARIES:
-                self._summaries.popitem(last=False)
-        return kept
+        return await self._once((row.header.id, row.head, "whole"), self._summarised, row)
 
     async def _summarised(self, row: Row) -> Summary:
         state = await self.parts.sessions.own(row)
         turns = len(state.own_turns)
         if turns:
             return Summary(state.title, turns, untitled=False)
-        # Nothing said yet: the parent's last words before the fork are its title.
+        # Nothing said yet: the parent's last words before the fork are its title, whoever asks.
+        header = row.header
+        seed = (header.parent_session or header.id, header.seed_length, "seed")
+        return await self._once(seed, self._inherited, row)
+
+    async def _inherited(self, row: Row) -> Summary:
         start = max(0, row.header.seed_length - _BACK)
         before = await self.parts.sessions.tail(row, start)
         return Summary(fold(row.header, before, row.head).title, 0, untitled=True)
+
+    async def _once(
+        self,
+        place: Place,
+        make: Callable[[Row], Awaitable[Summary]],
+        row: Row,
+    ) -> Summary:
+        """What was made of the log up to a place; a log never changes there."""
+        kept = self._summaries.get(place)
+        if kept is None:
+            kept = self._summaries[place] = await make(row)
+            if len(self._summaries) > KEPT_SUMMARIES:
+                self._summaries.popitem(last=False)
+        return kept
 
 
 def _said(events: Sequence[Event]) -> Iterator[tuple[int, Said]]:
