@@ -116,7 +116,8 @@ def assemble_parts(
         return provider(agent).about
 
     def here(caller: Caller) -> Call:
-        return Call(caller.meta, environ, ancestors(), caller.cwd or os.getcwd())
+        cwd = caller.cwd or os.getcwd()
+        return Call(caller.meta, environ, ancestors(), cwd, caller.tool, caller.arguments)
 
     parts = Parts(
         store,

@@ -18,12 +18,15 @@ from sidechat_mcp.ports.provider import Provider
 @dataclass(frozen=True, slots=True)
 class Call:
     """What is known of a call to us: request `_meta`, our environment, our own ancestors' pids
-    (nearest first) and the folder we run in."""
+    (nearest first) and the folder we run in. A tool's call also has the `tool`'s name as we list
+    it and its `arguments` as the client sent them: some clients are known by nothing else."""
 
     meta: Mapping[str, Any]
     environment: Mapping[str, str]
     ancestors: Sequence[int]
     cwd: str
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

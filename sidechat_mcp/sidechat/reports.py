@@ -14,12 +14,15 @@ from sidechat_mcp.core.ids import SessionId
 class Caller:
     """Who is calling: a principal (`local`, or the authenticated subject) and what is known of
     the conversation the call comes from. `call` is the client's own id of this call, where it
-    sends one (used as `key`); `meta` is the request's `_meta`."""
+    sends one (used as `key`); `meta` is the request's `_meta`; `tool` and `arguments` are what
+    it asks of us, where it is a tool's call."""
 
     principal: str = "local"
     cwd: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     call: str | None = None
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

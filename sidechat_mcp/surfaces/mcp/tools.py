@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp.types as T
@@ -47,7 +48,8 @@ class Tools:
             return words.result(Words("", None), ctx.protocol_version)
         given = checked(TOOLS[params.name].input_schema, params.arguments)
         service = await self._desk.service()
-        said = await act(ctx, service, self._desk.caller(ctx), given)
+        caller = replace(self._desk.caller(ctx), tool=params.name, arguments=params.arguments or {})
+        said = await act(ctx, service, caller, given)
         return words.result(said, ctx.protocol_version)
 
     async def _forget(
