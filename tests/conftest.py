@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Generator
 
@@ -19,6 +20,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """No test meets the person's own log, live conversation or keys, not even by mistake."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         del os.environ[name]
+    # Started in the background, a shell has signals ignored, and what tests start inherits that.
+    for name in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(name) is signal.SIG_IGN:
+            default = signal.default_int_handler if name == signal.SIGINT else signal.SIG_DFL
+            signal.signal(name, default)
     home = tempfile.TemporaryDirectory(prefix="sidechat-tests-")
     config.add_cleanup(home.cleanup)
     os.environ["SIDECHAT_HOME"] = home.name
