@@ -196,4 +196,7 @@ BEHAVIOURS = {
     "mcp:piped-at-once": Behaviour(
         "issue: bar 8", "Requests piped in at once are answered before the server ends."
     ),
+    "mcp:ends-unread": Behaviour(
+        "case SC-012", "A client that stopped reading does not keep the server from ending."
+    ),
 }

@@ -79,6 +79,11 @@ class Lines:
         assert not answer["result"].get("isError"), answer
         return answer["result"]["structuredContent"]
 
+    async def some(self) -> bytes:
+        """What came, whether or not its line is whole."""
+        with anyio.fail_after(15):
+            return await self._out.receive()
+
     async def rest(self) -> list[bytes]:
         """The lines that still come until the output ends."""
         data = self._out.buffer

@@ -71,6 +71,21 @@ async def test_an_idle_server_ends_soon_whether_or_not_it_was_ever_used(
     assert (code, took <= 2.0) == (0, True)
 
 
+@behaviour("mcp:ends-unread")
+async def test_a_client_that_stopped_reading_does_not_keep_the_server_from_ending(
+    tmp_path: Path,
+) -> None:
+    async with started(tmp_path) as server:
+        await server.call("fork")
+        arguments = {"message": "long 3000000"}
+        await server.request("tools/call", {"name": "converse", "arguments": arguments})
+        assert b"xxx" in await server.some()
+        # The rest of the answer is larger than all that is kept of it on the way.
+        server.process.send_signal(signal.SIGTERM)
+        code, took = await server.ended()
+    assert (code, took <= 2.0) == (0, True)
+
+
 @behaviour("mcp:no-orphan")
 @pytest.mark.parametrize("talking", [False, True])
 async def test_when_the_client_is_killed_no_server_is_left(tmp_path: Path, talking: bool) -> None:
@@ -82,7 +97,7 @@ async def test_when_the_client_is_killed_no_server_is_left(tmp_path: Path, talki
             assert b'"id":1' in await client.line()
         client.process.kill()
         with anyio.fail_after(5):
-            while alive(pid):  # noqa: ASYNC110 - a stranger process tells nobody that it ends
+            while alive(pid):
                 await anyio.sleep(0.02)
 
 

@@ -141,11 +141,16 @@ async def test_an_answer_cut_off_by_the_end_of_input_is_whole_or_not_there(
 
 @behaviour("mcp:stderr-unread")
 async def test_a_client_that_never_reads_stderr_is_served_all_the_same(tmp_path: Path) -> None:
-    async with started(tmp_path, stderr=subprocess.PIPE) as server:
-        for _ in range(900):
-            # Each of these leaves a warning in the log.
-            await refused(server)
-        assert "result" in await server.ask("tools/list")
+    unread, stderr = os.pipe()
+    try:
+        async with started(tmp_path, stderr=stderr) as server:
+            for _ in range(1000):
+                # Each of these leaves a warning in the log.
+                await refused(server)
+            assert "result" in await server.ask("tools/list")
+    finally:
+        os.close(unread)
+        os.close(stderr)
 
 
 async def refused(server: Lines) -> None:

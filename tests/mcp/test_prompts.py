@@ -37,7 +37,7 @@ class Person:
         form = params.model_dump(by_alias=True)
         self.asked.append(form["requestedSchema"])
         (name,) = form["requestedSchema"]["properties"]
-        content = {name: self.text} if self.action == "accept" else None
+        content = {name: self.text}
         return ElicitResult.model_validate({"action": self.action, "content": content})
 
 
@@ -214,7 +214,7 @@ async def test_merge_without_a_session_lets_the_person_choose_one(
 async def test_a_declined_form_is_no_order_and_leads_to_the_tool(
     connect: Connect, fake: FakeSidechat, name: str, action: str
 ) -> None:
-    async with connect(elicitation_callback=Person(action)) as client:
+    async with connect(elicitation_callback=Person(action, "s001")) as client:
         await said(client, "fork")
         text = await said(client, name)
     side = fake.sides["s001"]
