@@ -72,4 +72,10 @@ BEHAVIOURS = {
     "wire:local-ends": Behaviour(
         "issue: a local model", "Its process ends with ours, however ours ends, keeping its prefix."
     ),
+    "wire:recorded": Behaviour(
+        "issue: bar 2", "Recorded on the wire, a child continues what its parent sent last."
+    ),
+    "wire:usage": Behaviour(
+        "law 3", "Tokens are kept as reported, and what was not reported is not zero."
+    ),
 }
