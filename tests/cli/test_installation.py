@@ -50,10 +50,10 @@ def test_setup_shows_the_clients_own_command_and_how_to_undo_it_and_then_runs_it
     done = command("setup", "claude-code")
     settings = ["--env", "SIDECHAT_HOME=/somewhere/of mine"]
     run = [str(client), "mcp", "add", *settings, "--scope", "user", "sidechat", "--", *SERVER]
-    undo = [str(client), "mcp", "remove", "--scope", "user", "sidechat"]
     assert done.status == 0
     assert done.err == (
-        f"Running: {shlex.join(run)}\nTo undo: {shlex.join(undo)}\nsaid by the client\n"
+        f"Running: {shlex.join(run)}\nsaid by the client\n"
+        "To undo: sidechat setup claude-code --undo\n"
     )
     assert done.out == "claude-code has the server now; its next session will show it.\n"
     assert called(client) == run[1:]
@@ -67,7 +67,7 @@ def test_print_shows_the_command_and_runs_nothing(client: Path) -> None:
     assert shlex.split(done.out)[-4:] == SERVER
 
     document = json.loads(command("setup", "claude-code", "--print", "--json").out)
-    assert document["run"] == shlex.split(done.out)
+    assert document["run"] == [shlex.split(done.out)]
     assert document["ran"] is False
 
 
@@ -93,7 +93,9 @@ def test_a_command_that_fails_is_no_success(client: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("ENDS", "7")
     done = command("setup", "claude-code")
     assert (done.status, done.out) == (4, "")
-    assert "said by the client\nThe client's command ended with 7; nothing was added." in done.err
+    assert (
+        "said by the client\nThe client's command ended with 7; nothing more was done." in done.err
+    )
     assert json.loads(command("setup", "claude-code", "--json").out)["error"]["code"] == (
         "outside_error"
     )
@@ -191,3 +193,29 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
     done = command("serve", "--http", "0.0.0.0:0")
     assert (done.status, done.out) == (2, "")
     assert "--token-file" in done.err
+
+
+@behaviour("cli:setup")
+def test_undo_runs_the_command_that_takes_the_server_away(client: Path) -> None:
+    done = command("setup", "claude-code", "--undo")
+    assert (done.status, called(client)[:2]) == (0, ["mcp", "remove"])
+    assert done.out == "claude-code no longer has the server; its next session will show it.\n"
+
+
+@behaviour("cli:setup")
+def test_the_hook_is_a_plugin_in_our_own_folder_that_the_client_installs(
+    client: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIDECHAT_HOME", str(tmp_path / "home"))
+    shown = json.loads(command("setup", "claude-code", "--hook", "--print", "--json").out)
+    assert [argv[1:3] for argv in shown["run"]] == [
+        ["mcp", "add"],
+        ["plugin", "marketplace"],
+        ["plugin", "install"],
+    ]
+    assert not (tmp_path / "home").exists()
+    assert command("setup", "claude-code", "--hook").status == 0
+    (hooks,) = (tmp_path / "home").rglob("hooks.json")
+    assert json.loads(hooks.read_text())["hooks"]["UserPromptSubmit"][0]["hooks"][0]["tool"] == (
+        "pending_notes"
+    )

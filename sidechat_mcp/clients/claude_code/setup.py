@@ -1,15 +1,23 @@
-"""How our server gets into Claude Code: by the client's own command. Nothing is run here."""
+"""How our server gets into Claude Code: by the client's own commands. Nothing is run here.
+
+The hook that brings waiting notes before the live model comes as a plugin, which the client
+installs and removes itself; its files lie in our own folder."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sidechat_mcp import __version__
+
 SERVER = "sidechat"
 """The name our server has in the client; its tools are then called `mcp__sidechat__…`."""
+NOTES = "sidechat-notes"
+"""The plugin that holds the hook."""
 HOME = "SIDECHAT_HOME"
 """The one setting that is passed on, where it is set: all others can stand in that folder, and
 an address of a database may hold a password, which no command line should show."""
@@ -24,6 +32,16 @@ class Plan:
     undo: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """What installs the hook: `files` (path → text) to be written first, then the commands of
+    `do` in order; `undo` are those that take it away."""
+
+    files: Mapping[Path, str]
+    do: Sequence[Sequence[str]]
+    undo: Sequence[Sequence[str]]
+
+
 def plan(client: str, python: str, environ: Mapping[str, str]) -> Plan:
     """The client's own commands. `client` and `python` are the absolute paths to run."""
     settings = ["--env", f"{HOME}={os.path.abspath(environ[HOME])}"] if environ.get(HOME) else []
@@ -32,6 +50,49 @@ def plan(client: str, python: str, environ: Mapping[str, str]) -> Plan:
     return Plan(
         [client, "mcp", "add", *settings, *scope, SERVER, "--", *server],
         [client, "mcp", "remove", *scope, SERVER],
+    )
+
+
+def hook(client: str, home: Path) -> Hook:
+    """A plugin with one `UserPromptSubmit` hook that asks our server for waiting notes. `home` is
+    our own folder; the plugin's files are put below it."""
+    root = home / "plugins" / "claude-code"
+    entry = {
+        "type": "mcp_tool",
+        "server": SERVER,
+        "tool": "pending_notes",
+        "input": {"session_id": "${session_id}", "prompt": "${prompt}"},
+        "timeout": 10,
+    }
+    plugin = {
+        "name": NOTES,
+        "version": __version__,
+        "description": "Shows notes of your side conversations to the model with your next prompt.",
+        "author": {"name": "sidechat"},
+    }
+    market = {
+        "name": SERVER,
+        "owner": {"name": "sidechat"},
+        "plugins": [{"name": NOTES, "source": f"./{NOTES}"}],
+    }
+    files = {
+        root / ".claude-plugin" / "marketplace.json": market,
+        root / NOTES / ".claude-plugin" / "plugin.json": plugin,
+        root / NOTES / "hooks" / "hooks.json": {
+            "hooks": {"UserPromptSubmit": [{"hooks": [entry]}]}
+        },
+    }
+    named = f"{NOTES}@{SERVER}"
+    return Hook(
+        {path: json.dumps(held, indent=2) + "\n" for path, held in files.items()},
+        [
+            [client, "plugin", "marketplace", "add", str(root)],
+            [client, "plugin", "install", named],
+        ],
+        [
+            [client, "plugin", "uninstall", named],
+            [client, "plugin", "marketplace", "remove", SERVER],
+        ],
     )
 
 

@@ -114,6 +114,10 @@ def _installation(commands: Any) -> None:
     setup = _add(commands, "setup", "add the MCP server to a client, by the client's own means")
     setup.add_argument("client", metavar="CLIENT", help="claude-code")
     setup.add_argument("--print", action="store_true", help="only show what would be run")
+    setup.add_argument(
+        "--hook", action="store_true", help="also the hook that brings notes with your next prompt"
+    )
+    setup.add_argument("--undo", action="store_true", help="take away what was added")
 
     serve = _add(commands, "serve", "serve MCP on stdin and stdout, or over HTTP")
     serve.add_argument("--http", metavar="HOST:PORT", help="serve HTTP there instead")

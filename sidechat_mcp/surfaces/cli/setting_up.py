@@ -1,4 +1,5 @@
-"""`setup CLIENT`: show the client's own command that adds our server, then run it."""
+"""`setup CLIENT`: show the client's own commands that add our server (and, with `--hook`, the hook
+that brings notes), then run them; `--undo` takes both away again."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import shlex
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sidechat_mcp.clients.claude_code import setup as claude_code
@@ -23,32 +26,64 @@ def setup(args: Namespace, terminal: Terminal) -> int:
         raise InvalidRequest(f"No client is called {args.client!r}.", then=f"Known: {known}.")
     client = CLIENTS[args.client]
     program = client.executable(os.environ)
-    plan = client.plan(program or "claude", sys.executable, os.environ)
-    run, undo = shlex.join(plan.do), shlex.join(plan.undo)
+    files, do, undo = _steps(client, program or "claude", args.hook)
+    if args.undo:
+        files, do, undo = dict[Path, str](), undo[::-1], do
     said: dict[str, Any] = {
         "client": args.client,
-        "run": list(plan.do),
-        "undo": list(plan.undo),
+        "write": [str(path) for path in files],
+        "run": [list(argv) for argv in do],
+        "undo": [list(argv) for argv in undo],
         "ran": not args.print,
     }
     if args.print:
-        terminal.show(said, run)
+        shown = [f"# writes {path}" for path in files] + [shlex.join(argv) for argv in do]
+        terminal.show(said, "\n".join(shown))
         return 0
     if program is None:
         raise InvalidRequest(
             f"{args.client} is not installed here, or not on the PATH.",
             then="`setup --print` shows what to run where it is.",
         )
-    terminal.tell((Styled("Running: ", "dim"), run), (Styled("To undo: ", "dim"), undo))
-    _run(plan.do, undo, terminal)
+    for path, held in files.items():
+        terminal.tell((Styled("Writing: ", "dim"), str(path)))
+        _write(path, held)
+    for argv in do:
+        terminal.tell((Styled("Running: ", "dim"), shlex.join(argv)))
+        _run(argv, terminal)
+    terminal.tell((Styled("To undo: ", "dim"), _again(args)))
     if terminal.json:
         terminal.document(said)
     else:
-        terminal.say(f"{args.client} has the server now; its next session will show it.")
+        done = "no longer has the server" if args.undo else "has the server now"
+        terminal.say(f"{args.client} {done}; its next session will show it.")
     return 0
 
 
-def _run(argv: Any, undo: str, terminal: Terminal) -> None:
+def _steps(
+    client: Any, program: str, hooked: bool
+) -> tuple[Mapping[Path, str], list[Sequence[str]], list[Sequence[str]]]:
+    plan: claude_code.Plan = client.plan(program, sys.executable, os.environ)
+    if not hooked:
+        return {}, [plan.do], [plan.undo]
+    if not hasattr(client, "hook"):
+        raise InvalidRequest("That client has no hook of ours.", then="Leave `--hook` out.")
+    home = Path(os.environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
+    hook: claude_code.Hook = client.hook(program, home)
+    return hook.files, [plan.do, *hook.do], [plan.undo, *hook.undo]
+
+
+def _again(args: Namespace) -> str:
+    switches = ["--hook"] * args.hook + ["--undo"] * (not args.undo)
+    return shlex.join(["sidechat", "setup", args.client, *switches])
+
+
+def _write(path: Path, held: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_text(held, "utf-8")
+
+
+def _run(argv: Sequence[str], terminal: Terminal) -> None:
     # Its words are about our answer, not the answer: they go where ours about it go.
     done = subprocess.run(
         argv,
@@ -62,6 +97,6 @@ def _run(argv: Any, undo: str, terminal: Terminal) -> None:
         terminal.tell(said)
     if done.returncode:
         raise OutsideError(
-            f"The client's command ended with {done.returncode}; nothing was added.",
-            then=f"If it has a server of that name already, remove it first: {undo}",
+            f"The client's command ended with {done.returncode}; nothing more was done.",
+            then="If it has a server of that name already, `setup --undo` takes it away first.",
         )
