@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from typing import NewType
 
@@ -13,6 +12,8 @@ EventId = NewType("EventId", str)
 TurnId = NewType("TurnId", str)
 """One word, unique within its session."""
 
+_DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _SESSION = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 
@@ -22,5 +23,9 @@ def is_session_id(text: str) -> bool:
 
 
 def word(random: bytes) -> str:
-    """`random` spelled as one lower-case word: 16 bytes give 26 characters."""
-    return base64.b32encode(random).decode("ascii").rstrip("=").lower()
+    """`random` spelled as one lower-case word (base 32): 16 bytes give 26 characters."""
+    bits = len(random) * 8
+    filled = -bits % 10
+    number = int.from_bytes(random, "big") << filled
+    pairs = [_PAIRS[number >> at & 1023] for at in range(bits + filled - 10, -1, -10)]
+    return "".join(pairs)[: -(-bits // 5)]

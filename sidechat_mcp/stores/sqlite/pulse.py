@@ -27,12 +27,17 @@ class Pulse:
         self._version = version
         self._beat = anyio.Event()
         self._asking = False
+        self._heeded = False
 
     def now(self) -> Moment:
+        self._heeded = True
         return Moment(self._beat, self._version())
 
     def beat(self) -> None:
         """Something may have been written: wake all who wait."""
+        if not self._heeded:
+            return
+        self._heeded = False
         beat, self._beat = self._beat, anyio.Event()
         beat.set()
 

@@ -10,7 +10,12 @@ from pathlib import Path
 import anyio
 import apsw
 from anyio import to_thread
-from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint, current_token
+from anyio.lowlevel import (
+    cancel_shielded_checkpoint,
+    checkpoint,
+    checkpoint_if_cancelled,
+    current_token,
+)
 
 from sidechat_mcp.core.events import Draft, Event, Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
@@ -172,7 +177,10 @@ class SqliteStore:
             raise closed()
 
     async def _may_write(self) -> None:
-        await self._open()
+        # Waiting for the writer is checkpoint enough; whoever was cancelled writes nothing.
+        await checkpoint_if_cancelled()
+        if self._closed:
+            raise closed()
         if self._newer:
             raise newer()
 

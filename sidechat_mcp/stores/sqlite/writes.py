@@ -23,7 +23,9 @@ Encoded = tuple[str | bytes, int, bytes]
 """A draft as it is stored: id, time, body."""
 
 _SESSION = "SELECT id, head FROM session WHERE uid = ?"
-_NEWEST = "SELECT active FROM session ORDER BY active DESC LIMIT 1"
+_MARK = "max(?, 1 + coalesce((SELECT active FROM session ORDER BY active DESC LIMIT 1), 0))"
+"""The time, but later than every mark given before in the whole store."""
+_WORD = "(SELECT id FROM word WHERE text = ?)"
 _ONCE = "SELECT digest, session, seq, kept, at FROM once WHERE key = ?"
 
 
@@ -35,18 +37,12 @@ def encode(drafts: Sequence[Draft]) -> Sequence[Encoded]:
         raise InvalidRequest(f"An event cannot be stored: {error}.") from error
 
 
+@dataclass(frozen=True, slots=True)
 class Transaction:
-    """An open transaction and what is true for the whole of it."""
+    """An open transaction and what is true for the whole of it; `now` in microseconds."""
 
-    def __init__(self, connection: Connection, now: int) -> None:
-        self.connection, self.now = connection, now
-        self._mark: int | None = None
-
-    def next_mark(self) -> int:
-        """The time, but later than every mark given before in the whole store."""
-        last: int = self.connection.execute(_NEWEST).get or 0 if self._mark is None else self._mark
-        self._mark = max(self.now, last + 1)
-        return self._mark
+    connection: Connection
+    now: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +56,23 @@ class Create:
             return receipt
         header = self.header
         parent = _parent(tx, header)
-        if tx.connection.execute(_SESSION, (header.id,)).get is not None:
-            raise InvalidRequest(f"There already is a session {header.id!r}.", then="Use a new id.")
         head = header.seed_length + len(self.drafts)
         written = codec.dump_header(header)
-        row: int = tx.connection.execute(
-            """INSERT INTO session (uid, parent, seed, head, active, origin, owner, cwd, client,
-              client_ref, sum, header) VALUES (?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id""",
+        words = [_stored(text) for text in (header.owner, header.cwd, header.client)]
+        # What is there already is ignored, and so is a word that is none (NOT NULL).
+        tx.connection.execute("INSERT OR IGNORE INTO word (text) VALUES (?), (?), (?)", words)
+        row: int | None = tx.connection.execute(
+            f"""INSERT INTO session (uid, parent, seed, head, active, origin, owner, cwd, client,
+              client_ref, sum, header) VALUES (?,?,?,?,{_MARK},?,{_WORD},{_WORD},{_WORD},?,?,?)
+              ON CONFLICT (uid) DO NOTHING RETURNING id""",
             (
-                *(header.id, parent, header.seed_length, head, tx.next_mark()),
-                *(ORIGINS.index(header.origin), _word(tx, header.owner)),
-                *(_word(tx, header.cwd), _word(tx, header.client)),
-                None if header.client_ref is None else stored(header.client_ref),
+                *(header.id, parent, header.seed_length, head, tx.now),
+                *(ORIGINS.index(header.origin), *words, _stored(header.client_ref)),
                 *(codec.checksum(0, header.id, header.created_at, written), written),
             ),
         ).get
+        if row is None:
+            raise InvalidRequest(f"There already is a session {header.id!r}.", then="Use a new id.")
         _insert(tx, row, header.seed_length, self.drafts)
         if self.once is not None:
             _remember(tx, self.once, row, header.seed_length)
@@ -98,7 +96,7 @@ class Append:
         if self.drafts:
             _insert(tx, row, head, self.drafts)
             tx.connection.execute(
-                "UPDATE session SET head = ?, active = ? WHERE id = ?", (stop, tx.next_mark(), row)
+                f"UPDATE session SET head = ?, active = {_MARK} WHERE id = ?", (stop, tx.now, row)
             )
         if self.once is not None:
             _remember(tx, self.once, row, head)
@@ -190,13 +188,5 @@ def _remember(tx: Transaction, once: Once, row: int, seq: int) -> None:
     )
 
 
-def _word(tx: Transaction, text: str | None) -> int | None:
-    if text is None:
-        return None
-    word = stored(text)
-    found = tx.connection.execute("SELECT id FROM word WHERE text = ?", (word,)).get
-    if found is None:
-        found = tx.connection.execute(
-            "INSERT INTO word (text) VALUES (?) RETURNING id", (word,)
-        ).get
-    return found
+def _stored(text: str | None) -> str | bytes | None:
+    return None if text is None else stored(text)
