@@ -1,0 +1,77 @@
+"""Codex as a client: finds its threads and reads them; never writes to its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio.to_thread import run_sync
+
+from sidechat_mcp.clients.codex import locate
+from sidechat_mcp.clients.codex.drafting import NAME
+from sidechat_mcp.clients.codex.places import Places, at, opened
+from sidechat_mcp.clients.codex.transcript import read
+from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
+
+PATIENCE = 2.0
+"""Seconds that a file which must come is waited for."""
+PAUSE = 0.05
+
+
+class Codex:
+    """`environ` says where the client keeps its files (`CODEX_HOME`, `HOME`)."""
+
+    def __init__(self, environ: Mapping[str, str], patience: float = PATIENCE) -> None:
+        self._environ = environ
+        self._patience = patience
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def locate(self, call: Call) -> Found | None:
+        """The thread that the call itself names; a subagent's call comes from the conversation
+        that it works for. One without a file is no conversation that could be read."""
+        ref = locate.thread(call)
+        if ref is None:
+            return None
+        places = Places({**self._environ, **call.environment})
+        with anyio.move_on_after(self._patience):
+            while True:
+                path = await run_sync(locate.file, places, ref)
+                if path is not None:
+                    return await run_sync(at, path)
+                await anyio.sleep(PAUSE)
+        return None
+
+    async def newest(self, cwd: str | None, limit: int) -> Sequence[Found]:
+        return await run_sync(Places(self._environ).newest, cwd, limit)
+
+    async def find(self, ref: str, cwd: str | None) -> Found | None:
+        return await run_sync(Places(self._environ).find, ref)
+
+    async def read(self, found: Found) -> Transcript:
+        return await run_sync(self._read, found.path, found.ref)
+
+    async def read_file(self, path: Path) -> Transcript:
+        return await run_sync(self._read, path, None)
+
+    def hosted(self, point: Point) -> Hosted | None:
+        return None
+
+    async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
+        return None
+
+    def _read(self, path: Path, ref: str | None) -> Transcript:
+        elsewhere = partial(Places(self._environ).elsewhere, beside=path)
+        try:
+            with opened(path) as file:
+                return read(file, path.stem, elsewhere, ref)
+        except OSError as error:
+            raise ParentNotFound(
+                f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
+                then="`sidechat fork` without a parent lists the newest ones of this folder.",
+            ) from error

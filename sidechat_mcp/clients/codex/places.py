@@ -1,0 +1,230 @@
+"""Where Codex keeps its conversations. Everything here only looks: nothing is opened for writing,
+and lists are made from names and times alone."""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import io
+import os
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from sidechat_mcp.clients.codex import records
+from sidechat_mcp.clients.codex.drafting import NAME
+from sidechat_mcp.clients.codex.lines import Tally, objects
+from sidechat_mcp.core.content import Content, plain
+from sidechat_mcp.errors import UnknownFormat
+from sidechat_mcp.ports.client import Found
+
+HEAD = 256 * 1024
+"""Bytes at the beginning of a file that its folder and title are looked for in."""
+HEADS = 2000
+"""How many of the newest files are looked into for one list."""
+NEIGHBOURS = 200
+"""How many files beside one that is read from anywhere are asked whether they are its parent."""
+TITLE = 80
+"""Code points of a title."""
+ZSTD = b"\x28\xb5\x2f\xfd"
+
+_ROLLOUT = re.compile(
+    r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.jsonl(\.zst)?"
+)
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The client's own folder, as an environment says where it is."""
+
+    environ: Mapping[str, str]
+
+    @property
+    def home(self) -> Path:
+        named = self.environ.get("CODEX_HOME")
+        if named:
+            return Path(named)
+        home = self.environ.get("HOME")
+        return (Path(home) if home else Path.home()) / ".codex"
+
+    def files(self) -> Iterator[tuple[str, Path]]:
+        """Every rollout, archived ones too, each with the id of its thread."""
+        for folder in (*self._days(), self.home / "archived_sessions"):
+            for entry in _entries(folder):
+                found = _ROLLOUT.fullmatch(entry.name)
+                if found is not None:
+                    yield found[1], Path(entry.path)
+
+    def file(self, ref: str) -> Path | None:
+        """The rollout of the thread `ref`; of several the plain one that was written last."""
+        if not _REF.fullmatch(ref):
+            return None
+        found = [
+            (not path.name.endswith(".zst"), active, str(path))
+            for thread, path in self.files()
+            if thread == ref and (active := _active(path)) is not None
+        ]
+        return Path(max(found)[2]) if found else None
+
+    def find(self, ref: str) -> Found | None:
+        path = self.file(ref)
+        return at(path) if path is not None else None
+
+    def newest(self, cwd: str | None, limit: int) -> Sequence[Found]:
+        """The newest conversations, of `cwd` when given; heads are read of those alone."""
+        dated = [
+            (-active, str(path))
+            for _, path in self.files()
+            if (active := _active(path)) is not None
+        ]
+        heapq.heapify(dated)
+        found: dict[str, Found] = {}
+        for _ in range(min(HEADS, len(dated))):
+            if len(found) >= limit:
+                break
+            active, path = heapq.heappop(dated)
+            one = look(Path(path), -active)
+            if one is not None and (cwd is None or (one.cwd is not None and _same(one.cwd, cwd))):
+                found.setdefault(one.ref, one)
+        return list(found.values())
+
+    @contextmanager
+    def elsewhere(self, thread: str, beside: Path) -> Generator[IO[bytes] | None]:
+        """The rollout of another thread: the client's own, else one in the folder of `beside`."""
+        path = self.file(thread) or _neighbour(thread, beside)
+        if path is None:
+            yield None
+            return
+        with opened(path) as file:
+            yield file
+
+    def _days(self) -> Iterator[Path]:
+        for year in _folders(self.home / "sessions"):
+            for month in _folders(year):
+                yield from _folders(month)
+
+
+def at(path: Path) -> Found | None:
+    """The conversation in exactly that file, or None when it is gone."""
+    active = _active(path)
+    if active is None:
+        return None
+    found = _ROLLOUT.fullmatch(path.name)
+    seen = _head(path)
+    ref = found[1] if found is not None else seen.meta.id if seen.meta else path.stem
+    cwd = seen.meta.cwd if seen.meta is not None else None
+    return Found(NAME, ref, path, active, cwd, seen.title)
+
+
+def look(path: Path, active: int) -> Found | None:
+    """What the head of a file says of it, or None for a subagent's and for what is none."""
+    seen = _head(path)
+    if seen.meta is None or seen.meta.subagent:
+        return None
+    found = _ROLLOUT.fullmatch(path.name)
+    ref = found[1] if found is not None else seen.meta.id
+    return Found(NAME, ref, path, active, seen.meta.cwd, seen.title)
+
+
+def about(path: Path) -> records.Meta | None:
+    """What the thread in that file says of itself."""
+    return _head(path, titled=False).meta
+
+
+@contextmanager
+def opened(path: Path) -> Generator[IO[bytes]]:
+    """The bytes of a rollout, also of one that the client has compressed.
+
+    Raises: OSError; UnknownFormat where this Python cannot read what is compressed."""
+    with path.open("rb") as file:
+        packed = file.read(len(ZSTD)) == ZSTD
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        with _unpacked(file, path.name) as plain_file:
+            yield io.BufferedReader(plain_file)
+
+
+@dataclass(slots=True)
+class _Seen:
+    meta: records.Meta | None = None
+    title: str | None = None
+
+
+def _head(path: Path, *, titled: bool = True) -> _Seen:
+    seen = _Seen()
+    try:
+        with opened(path) as file:
+            head = file.read(HEAD)
+    except (OSError, UnknownFormat):
+        return seen
+    tally = Tally()
+    for line, one in objects(io.BytesIO(head), tally):
+        seen.meta = seen.meta or records.meta(one)
+        if seen.meta is not None and not titled:
+            break
+        try:
+            record = records.read(one, line, tally)
+        except RecursionError:
+            continue
+        if record is not None and isinstance(record.says, records.Said) and record.says.typed:
+            seen.title = _title(record.says.content)
+            if seen.title is not None:
+                break
+    return seen
+
+
+def _neighbour(thread: str, beside: Path) -> Path | None:
+    dated = ((_active(Path(one.path)) or 0, one.path) for one in _entries(beside.parent))
+    for _, name in heapq.nlargest(NEIGHBOURS, dated):
+        path = Path(name)
+        if path.suffix in (".jsonl", ".zst") and path != beside:
+            found = about(path)
+            if found is not None and found.id == thread:
+                return path
+    return None
+
+
+def _unpacked(file: IO[bytes], name: str) -> Any:
+    """A reader of zstd: Python's own from 3.14 on, else the package of that name."""
+    for module, reader in (("compression.zstd", "ZstdFile"), ("zstandard", "open")):
+        try:
+            return getattr(importlib.import_module(module), reader)(file, "rb")
+        except ImportError:
+            continue
+    raise UnknownFormat(
+        f"{name} is a conversation that Codex has compressed, and this Python cannot read zstd.",
+        then="Install the `zstandard` package, or continue that conversation once in Codex.",
+    )
+
+
+def _title(content: Content) -> str | None:
+    return " ".join(plain(content).split())[:TITLE].rstrip() or None
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda one: one.name)
+    except OSError:
+        return []
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [Path(one.path) for one in _entries(folder) if one.is_dir()]
+
+
+def _active(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns // 1_000_000
+    except (OSError, ValueError):
+        return None
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)

@@ -1,0 +1,146 @@
+"""A whole rollout: bytes → `Transcript`. Pure but for the reading of its sources.
+
+A fork may hold only what is its own: then what it goes on from is read first, up to the place
+where it was forked, and so on back to a thread that stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidechat_mcp.clients.codex import records, turns
+from sidechat_mcp.clients.codex.drafting import NAME
+from sidechat_mcp.clients.codex.lines import Source, Tally, objects, whole
+from sidechat_mcp.clients.codex.records import Meta, Record
+from sidechat_mcp.core.events import ToolResult
+from sidechat_mcp.errors import ParentNotFound, UnknownFormat
+from sidechat_mcp.ports.client import Skipped, Transcript
+
+RECOGNISED = 0.1
+"""The part of a file's lines that must be understood: below it the format has changed."""
+DEEPEST = 64
+"""How many forks of forks are followed back."""
+
+Elsewhere = Callable[[str], AbstractContextManager[Source | None]]
+"""Opens the rollout of another thread, or gives None where it is not there."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known of the file that is read, and of all that it goes on from."""
+
+    elsewhere: Elsewhere
+    tally: Tally = field(default_factory=Tally)
+    meta: Meta | None = None
+    bare: bool = False
+    said: int = 0
+
+    def records(self, source: Source) -> Iterator[Record]:
+        """Everything in `source`, after what it goes on from."""
+        for line, one in objects(source, self.tally):
+            found = records.meta(one)
+            if found is not None and self.meta is None:
+                self.meta = found
+                self.bare = "payload" not in one
+                if found.subagent:
+                    raise _subagent(found)
+                yield from self._based(found, frozenset({found.id}), None)
+            record = self._record(one, line)
+            if record is not None:
+                yield record
+
+    def _based(self, meta: Meta, seen: frozenset[str], limit: int | None) -> Iterator[Record]:
+        """What the thread `meta` goes on from, up to the ordinal `limit`."""
+        if meta.base is None:
+            return
+        thread, end = meta.base
+        end = end if limit is None else min(end, limit)
+        with self.elsewhere(thread) as source:
+            if source is None or thread in seen or len(seen) > DEEPEST:
+                raise ParentNotFound(
+                    f"This conversation continues {thread}, whose file is not here, so it cannot"
+                    " be read whole.",
+                    then="Put that file back, or name another conversation.",
+                )
+            own = False
+            ordinal = 0
+            for line, one in objects(source, self.tally):
+                if not own and (found := records.meta(one)) is not None:
+                    own = True
+                    yield from self._based(found, seen | {thread}, end)
+                place = whole(one.get("ordinal"))
+                ordinal = ordinal if place is None else place
+                if ordinal >= end:
+                    return
+                record = self._record(one, line)
+                if record is not None:
+                    yield record
+
+    def _record(self, one: dict[str, Any], line: int) -> Record | None:
+        try:
+            record = records.read(one, line, self.tally)
+        except RecursionError:
+            self.tally.unreadable["nested too deeply"] += 1
+            return None
+        self.said += record is not None
+        return record
+
+
+def read(source: Source, name: str, elsewhere: Elsewhere, ref: str | None = None) -> Transcript:
+    """The conversation in `source`. `name` is its file's, without the ending; `ref` the client's
+    id of it, where the caller knows it (else it is taken from the records, or is `name`).
+
+    Raises: UnknownFormat; ParentNotFound for the thread of a subagent, and for a fork whose
+    parent's file is missing."""
+    reading = _Reading(elsewhere)
+    told = turns.tell(reading.records(source), reading.tally, uncounted=reading.bare)
+    tally, meta = reading.tally, reading.meta
+    _refuse(reading)
+    for kind, times in tally.unknown.items():
+        tally.ignored[f"unknown record {kind[:40]!r}"] = times
+    return Transcript(
+        client=NAME,
+        ref=ref or (meta.id if meta is not None else name),
+        drafts=told.drafts,
+        cwd=meta.cwd if meta is not None else None,
+        open_turns=told.open_turns,
+        open_events=told.open_events,
+        open_calls=told.open_calls,
+        repaired=sum(
+            isinstance(one.body, ToolResult) and one.body.synthetic is not None
+            for one in told.drafts
+        ),
+        skipped=Skipped(dict(tally.unreadable), dict(tally.ignored)),
+        delivered=told.delivered,
+        version=meta.version if meta is not None else None,
+    )
+
+
+def _refuse(reading: _Reading) -> None:
+    tally = reading.tally
+    unknown = tally.understood < RECOGNISED * tally.lines
+    if tally.lines and (unknown or (reading.meta is None and not reading.said)):
+        kinds = ", ".join(_kind(kind) for kind, _ in tally.unknown.most_common(5))
+        version = reading.meta.version if reading.meta is not None else None
+        raise UnknownFormat(
+            f"This file is no Codex conversation that this version can read: of {tally.lines}"
+            f" lines {tally.understood} were understood"
+            + (f", unknown records {kinds}" if kinds else "")
+            + (f", written by Codex {version}" if version else "")
+            + ".",
+            then="Upgrade sidechat-mcp, or name another conversation.",
+        )
+
+
+def _kind(kind: str) -> str:
+    return repr(kind[:40])
+
+
+def _subagent(meta: Meta) -> ParentNotFound:
+    then = f"codex:{meta.under}." if meta.under else "it is named in its records."
+    return ParentNotFound(
+        f"This file is the thread of a subagent ({meta.id}), which is no conversation of its own.",
+        then=f"Fork the conversation that started it: {then}",
+    )
