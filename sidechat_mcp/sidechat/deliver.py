@@ -17,6 +17,7 @@ from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
 
+NOTHING = "{}"
 HOOK_LIMIT = 10_000
 """Code points that the clients' hooks take as additional context (facts: clients B2)."""
 
@@ -54,7 +55,8 @@ class Delivery:
         return True
 
     async def hook(self, caller: Caller, ref: str) -> str:
-        """Hook JSON with the notes that wait for the client conversation `ref`, or nothing."""
+        """Hook JSON with the notes that wait for the client conversation `ref`; without any, the
+        JSON that says nothing: an empty text would itself be told to the model (decision 0008)."""
         query = Query(origin="mirror", owner=caller.principal, client_ref=ref, limit=20)
         texts: list[str] = []
         for mirror in await self.parts.store.rows(query):
@@ -65,7 +67,7 @@ class Delivery:
                 if await self.offer(mirror, note, "hook"):
                     texts.append(wrapped)
         if not texts:
-            return ""
+            return NOTHING
         said = {"hookEventName": "UserPromptSubmit", "additionalContext": "\n\n".join(texts)}
         return json.dumps({"hookSpecificOutput": said}, ensure_ascii=True)
 

@@ -202,7 +202,7 @@ class Sidechat:
         return (await self.parts.store.row(receipt.session)).header
 
     async def pending_notes(self, caller: Caller, session_id: str, prompt: str | None) -> str:
-        """Hook JSON with the notes that wait for that client conversation, or empty."""
+        """Hook JSON with the notes that wait for that client conversation, `{}` without any."""
         del prompt  # Hooks send it; nothing here depends on it.
         return await self._delivery.hook(caller, session_id)
 

@@ -31,7 +31,7 @@ BEHAVIOURS = {
     "mcp:whole-characters": Behaviour(
         "case SC-003", "Text that is no valid Unicode does not keep an answer back."
     ),
-    "mcp:hook": Behaviour("contract: tools", "pending_notes gives hook JSON, or nothing at all."),
+    "mcp:hook": Behaviour("contract: tools", "pending_notes gives hook JSON and nothing else."),
     "mcp:old-clients": Behaviour(
         "facts: mcp G3", "Only clients that know resource links are sent one."
     ),

@@ -112,7 +112,7 @@ async def test_a_waiting_note_is_offered_once_and_again_after_a_turn_that_did_no
     shelf = Shelf({"r1": shelved(ONE)})
     sidechat = workshop(shelf=shelf, agents={"speaker": Speaker(["S.", "The note."])})
     fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
-    assert await sidechat.pending_notes(ME, "r1", "a prompt") == ""
+    assert await sidechat.pending_notes(ME, "r1", "a prompt") == "{}"
     note = await sidechat.merge(ME, session=fork.session)
     offered = json.loads(await sidechat.pending_notes(ME, "r1", None))
     assert offered == {
@@ -121,7 +121,7 @@ async def test_a_waiting_note_is_offered_once_and_again_after_a_turn_that_did_no
             "additionalContext": note.wrapped,
         }
     }
-    assert await sidechat.pending_notes(ME, "r1", None) == ""
+    assert await sidechat.pending_notes(ME, "r1", None) == "{}"
     assert (await sidechat.merge(ME, session=fork.session)).delivery == "offered: hook"
     shelf.transcripts["r1"] = shelved(ONE, TWO)
     await sidechat.fork(ME, parent="shelf:r1")
@@ -140,4 +140,4 @@ async def test_a_merge_from_inside_the_live_conversation_is_itself_the_door() ->
     sidechat = workshop(shelf=shelf)
     await sidechat.fork(ME, question="Why?")
     assert (await sidechat.merge(ME)).delivery == "offered: result"
-    assert await sidechat.pending_notes(ME, "r1", None) == ""
+    assert await sidechat.pending_notes(ME, "r1", None) == "{}"

@@ -57,7 +57,7 @@ class FakeSidechat(Sidechat):
         self.keys: dict[str, Answer] = {}
         self.failure: Exception | None = None
         self.leaving = False
-        self.hook = ""
+        self.hook = "{}"
         self._mark = 1
         self._moved = anyio.Event()
         self._writes: dict[SessionId, int] = {}

@@ -120,7 +120,7 @@ async def test_inside_a_side_session_everything_is_listed_and_every_call_refused
         assert isinstance(refused.content[0], TextContent)
         assert refused.content[0].text.endswith("Do it from the main session. (hosted)")
         notes = await inside.call_tool("pending_notes", {"session_id": "x"})
-        assert (notes.is_error, notes.content) == (False, [])
+        assert (notes.is_error, notes.content) == (False, [TextContent(text="{}")])
         with pytest.raises(MCPError, match="side conversation"):
             await inside.get_prompt("fork")
         with pytest.raises(MCPError, match="side conversation"):

@@ -222,14 +222,12 @@ async def test_half_a_character_in_an_answer_does_not_keep_the_answer_back(
 
 
 @behaviour("mcp:hook")
-async def test_a_hook_gets_its_json_as_the_only_text_or_nothing(
-    connect: Connect, fake: FakeSidechat
-) -> None:
+async def test_a_hook_gets_its_json_as_the_only_text(connect: Connect, fake: FakeSidechat) -> None:
     async with connect() as client:
         nothing = await client.call_tool("pending_notes", {"session_id": "x", "prompt": ""})
         fake.hook = '{"hookSpecificOutput":{}}'
         something = await client.call_tool("pending_notes", {"session_id": "x"})
-    assert (nothing.content, nothing.structured_content) == ([], None)
+    assert (texts(nothing), nothing.structured_content) == (["{}"], None)
     assert texts(something) == ['{"hookSpecificOutput":{}}']
 
 

@@ -22,9 +22,9 @@ def shown(request: dict[str, Any]) -> str:
 
 
 def asked(all_requests: list[dict[str, Any]], words: str) -> dict[str, Any]:
-    """The first request whose last message holds `words`."""
+    """The first request that holds `words` near its end (a client adds context behind a prompt)."""
     for one in all_requests:
-        if words in json.dumps(one["body"]["messages"][-1], ensure_ascii=False):
+        if words in json.dumps(one["body"]["messages"][-3:], ensure_ascii=False):
             return one
     raise SystemExit(f"FAILED: no request was sent for {words!r}")
 

@@ -28,7 +28,7 @@ def setup(args: Namespace, terminal: Terminal) -> int:
     program = client.executable(os.environ)
     files, do, undo = _steps(client, program or "claude", args.hook)
     if args.undo:
-        files, do, undo = dict[Path, str](), undo[::-1], do
+        files, do, undo = dict[Path, str](), undo, do
     said: dict[str, Any] = {
         "client": args.client,
         "write": [str(path) for path in files],
@@ -70,7 +70,7 @@ def _steps(
         raise InvalidRequest("That client has no hook of ours.", then="Leave `--hook` out.")
     home = Path(os.environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
     hook: claude_code.Hook = client.hook(program, home)
-    return hook.files, [plan.do, *hook.do], [plan.undo, *hook.undo]
+    return hook.files, [plan.do, *hook.do], [*hook.undo, plan.undo]
 
 
 def _again(args: Namespace) -> str:

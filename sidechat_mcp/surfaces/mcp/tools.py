@@ -45,7 +45,7 @@ class Tools:
         if act is None:
             raise MCPError(T.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}")
         if self._desk.hosted and params.name == PENDING_NOTES.name:
-            return words.result(Words("", None), ctx.protocol_version)
+            return words.result(Words("{}", None), ctx.protocol_version)
         given = checked(TOOLS[params.name].input_schema, params.arguments)
         service = await self._desk.service()
         caller = replace(self._desk.caller(ctx), tool=params.name, arguments=params.arguments or {})
