@@ -109,7 +109,12 @@ class Actor:
     waiting: bool = False
 
     async def fork(
-        self, caller: Caller, *, parent: str | None = None, file: Path | None = None
+        self,
+        caller: Caller,
+        *,
+        parent: str | None = None,
+        file: Path | None = None,
+        compact: bool = False,
     ) -> ForkReport:
         self.calls.append(("fork", parent, file))
         report, *rest = self.forks

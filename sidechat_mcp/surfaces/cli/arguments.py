@@ -74,6 +74,9 @@ def _side_sessions(commands: Any) -> None:
     where.add_argument("parent", nargs="?", metavar="PARENT", help="what to fork")
     where.add_argument("--file", type=Path, metavar="PATH", help="a transcript file to fork")
     fork.add_argument("-q", "--question", type=spoken, metavar="TEXT", help="ask this at once")
+    fork.add_argument(
+        "--compact", action="store_true", help="begin with a summary, not with the whole history"
+    )
 
     ask = _add(commands, "ask", "ask a side session one question")
     ask.add_argument("-s", "--session", metavar="ID", help="the side session (else the newest)")

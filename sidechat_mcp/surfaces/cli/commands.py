@@ -65,8 +65,11 @@ async def fork(desk: Desk, args: Namespace) -> int:
 async def forked(desk: Desk, args: Namespace) -> ForkReport:
     """Fork what is meant: the parent or file that was named, else the live conversation, else
     the newest one of this folder, after naming it."""
+    short: bool = getattr(args, "compact", False)
     try:
-        return await desk.sidechat.fork(desk.caller, parent=args.parent, file=args.file)
+        return await desk.sidechat.fork(
+            desk.caller, parent=args.parent, file=args.file, compact=short
+        )
     except ParentNotFound:
         if args.parent is not None or args.file is not None:
             raise
@@ -78,7 +81,7 @@ async def forked(desk: Desk, args: Namespace) -> ForkReport:
     title = f" “{newest.title}”" if newest.title else ""
     last = words.when(newest.active)
     desk.terminal.tell(f"Taking the newest conversation of this folder, {name}{title}, of {last}.")
-    return await desk.sidechat.fork(desk.caller, parent=name)
+    return await desk.sidechat.fork(desk.caller, parent=name, compact=short)
 
 
 async def ask(desk: Desk, args: Namespace) -> int:
