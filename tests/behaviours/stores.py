@@ -5,6 +5,18 @@ from __future__ import annotations
 from tests.behaviours import Behaviour
 
 BEHAVIOURS = {
+    "stores:places": Behaviour(
+        "design: session", "Places are contiguous from the seed on and never reused."
+    ),
+    "stores:decisions-and-facts": Behaviour(
+        "law 5", "A decision names the head it read and may be refused; a fact is always taken."
+    ),
+    "stores:once": Behaviour("law 13", "Every write happens once under its key."),
+    "stores:address": Behaviour("law 2", "A fork is an address; its parent's log does not change."),
+    "stores:verbatim": Behaviour("law 1", "Every event comes back exactly as it was written."),
+    "stores:forget": Behaviour("contract: tools", "`forget` removes all of a childless session."),
+    "stores:one-turn-runner": Behaviour("law 10", "One at a time holds the right to run a turn."),
+    "stores:checkpoints": Behaviour("ports.store", "Every method of a store is a checkpoint."),
     "stores:same-as-memory": Behaviour(
         "issue 2: stores", "SQLite answers every question as the memory store does."
     ),

@@ -128,6 +128,7 @@ LISTS = [
     Query(owner="local"),
     Query(parent=A),
     Query(parent=A, owner="local", origin="sidechat"),
+    Query(parent=SessionId("m-7"), owner="other", origin="sidechat"),
     Query(client="claude-code", client_ref="ref-7"),
     Query(client="claude-code", client_ref="ref-7", owner="local"),
     Query(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,7 @@ async def test_a_failing_disk_at_any_statement_is_told_and_changes_nothing(
     )
     for number, write in enumerate(writes):
         at = 1
-        while await _fails(store, write, number, opened[-1], at):
+        while await _fails(store, partial(write, number), opened, at):
             at += 1
         assert at > 5, "every statement of the write was reached"
     assert names(await store.read(A, verify=True)) == ["a:0 1", "a:1 2", "a:2 3"]
@@ -166,13 +167,14 @@ async def test_a_failing_disk_at_any_statement_is_told_and_changes_nothing(
 
 
 async def _fails(
-    store: SqliteStore, write: Callable[[int], Any], number: int, connection: Faulty, at: int
+    store: SqliteStore, write: Callable[[], Any], opened: Sequence[Faulty], at: int
 ) -> bool:
-    """Whether statement `at` of `write` exists; with its failure nothing changed."""
-    before = await _everything(store)
+    """Whether there is a statement `at` in `write`; when it fails nothing has changed, and the
+    connection is trusted no more."""
+    before, connection = await _everything(store), opened[-1]
     connection.at = at
     try:
-        await write(number)
+        await write()
     except StoreError as error:
         failed = error
     else:
@@ -180,7 +182,8 @@ async def _fails(
         return False
     assert failed.retryable
     assert await _everything(store) == before
-    await store.append(A, [], expect=None)  # A new connection is opened.
+    await store.append(A, [], expect=None)
+    assert opened[-1] is not connection
     return True
 
 

@@ -17,6 +17,7 @@ from anyio.streams.text import TextReceiveStream
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.errors import AnsweringNow
 from sidechat_mcp.ports.store import Query
+from sidechat_mcp.stores.sqlite import locks
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
 from sidechat_mcp.testing.samples import draft, drafts, native
 from tests.behaviours import behaviour
@@ -109,6 +110,9 @@ async def test_a_turn_is_held_across_processes_until_its_holder_dies(
                     pass
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
+        assert os.listdir(tmp_path / "turns") == [A]
+        assert not await store.held(A)
+        assert os.listdir(tmp_path / "turns") == []
         async with store.hold(A):
             assert await store.held(A)
     assert os.listdir(tmp_path / "turns") == []
@@ -137,3 +141,20 @@ async def test_what_was_acknowledged_outlives_a_kill_at_any_moment(tmp_path: Pat
 
 def _expected(session: str, start: int, stop: int) -> Sequence[str]:
     return [draft(f"{session}/{seq}").id for seq in range(start, stop)]
+
+
+async def test_a_turn_given_back_while_another_opens_its_file_is_held_once(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = locks._try  # pyright: ignore[reportPrivateUsage]
+
+    def given_back_meanwhile(descriptor: int) -> bool:
+        monkeypatch.undo()
+        os.unlink(tmp_path / "turns" / A)
+        return lock(descriptor)
+
+    monkeypatch.setattr(locks, "_try", given_back_meanwhile)
+    async with store.hold(A):
+        with pytest.raises(AnsweringNow):
+            async with store.hold(A):
+                pass

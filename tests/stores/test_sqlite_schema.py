@@ -125,6 +125,7 @@ async def test_of_many_who_migrate_at_once_all_come_up(path: Path) -> None:
         for _ in range(8):
             tasks.start_soon(to_thread.run_sync, one)
     assert found == [2] * 8
+    assert sorted(os.listdir(path.parent)) == ["lock", "log.db", "log.db.v1.backup", "turns"]
     assert ask(path, "SELECT note FROM session") == "moved"
 
 

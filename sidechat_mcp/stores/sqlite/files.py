@@ -104,7 +104,6 @@ def _create(path: Path) -> bool:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
     except FileExistsError:
         return False
-    os.fchmod(descriptor, PRIVATE)
     os.close(descriptor)
     return True
 

@@ -96,6 +96,7 @@ class Writer:
         self._queue.put(None)
         with anyio.move_on_after(PATIENCE, shield=True):
             await self._ended.wait()
+            self._thread.join()
 
     # Everything below runs in the thread.
 
