@@ -116,8 +116,10 @@ def assemble_parts(
         return provider(agent).about
 
     def here(caller: Caller) -> Call:
-        cwd = caller.cwd or os.getcwd()
-        return Call(caller.meta, environ, ancestors(), cwd, caller.tool, caller.arguments)
+        if caller.cwd is None:
+            # Over the network: where and by whom we were started says nothing about the caller.
+            return Call(caller.meta, {}, (), "", caller.tool, caller.arguments)
+        return Call(caller.meta, environ, ancestors(), caller.cwd, caller.tool, caller.arguments)
 
     parts = Parts(
         store,

@@ -6,7 +6,7 @@ which inherits from the old one what still holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +16,12 @@ from sidechat_mcp.core.redact import harmless
 from sidechat_mcp.errors import Moved, ParentNotFound, UnknownFormat
 from sidechat_mcp.harness.agents import TRIES, Meta, Seed
 from sidechat_mcp.harness.sessions import drafts
-from sidechat_mcp.ports.client import Found, Transcript
+from sidechat_mcp.ports.client import Client, Found, Transcript
 from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.sidechat.parts import Parts, joined
 from sidechat_mcp.sidechat.reports import Caller
 
+LOCAL = "local"
 NEWEST = 5
 """How many conversations a refusal names."""
 
@@ -51,6 +52,11 @@ class Adoption:
         client, colon, ref = named.partition(":")
         if not colon:
             return Parent(await self.parts.visible(caller, named))
+        if caller.principal != LOCAL:
+            raise ParentNotFound(
+                "Conversations of this machine's clients are its own person's alone.",
+                then="Name one of your sessions.",
+            )
         if client not in self.parts.clients:
             known = ", ".join(sorted(self.parts.clients))
             raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
@@ -64,7 +70,7 @@ class Adoption:
     async def live(self, caller: Caller) -> Found | None:
         """The client conversation that the call surely comes from, or None."""
         call = self.parts.here(caller)
-        for client in self.parts.clients.values():
+        for client in self._clients(caller):
             found = await client.locate(call)
             if found is not None:
                 return found
@@ -74,10 +80,14 @@ class Adoption:
         """The newest conversations of the caller's folder, newest first."""
         found = [
             one
-            for client in self.parts.clients.values()
+            for client in self._clients(caller)
             for one in await client.newest(caller.cwd, limit)
         ]
         return sorted(found, key=lambda one: -one.active)[:limit]
+
+    def _clients(self, caller: Caller) -> Iterable[Client]:
+        """Who may be asked for a caller: only this machine's own person has conversations here."""
+        return self.parts.clients.values() if caller.principal == LOCAL else ()
 
     async def line(self, caller: Caller, client: str, ref: str) -> Sequence[Row]:
         """All mirrors of a line, the one that follows it now first."""

@@ -179,3 +179,15 @@ async def test_forking_over_one_store_from_two_services_shares_the_mirror() -> N
     one = await workshop(store).fork(ME, parent="shelf:r1")
     two = await workshop(store).fork(ME, parent="shelf:r1")
     assert one.parent == two.parent
+
+
+@behaviour("who:owner")
+async def test_another_principal_reaches_no_conversation_of_this_machine() -> None:
+    shelf = Shelf({"r1": shelved(("What?", "This."))}, live="r1")
+    sidechat = workshop(shelf=shelf)
+    you = Caller("someone else")
+    for parent in ("shelf:r1", None):
+        with pytest.raises(ParentNotFound) as refused:
+            await sidechat.fork(you, parent=parent)
+        assert "r1" not in str(refused.value)
+    assert await sidechat.parents(you) == []
