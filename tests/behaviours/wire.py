@@ -78,4 +78,7 @@ BEHAVIOURS = {
     "wire:usage": Behaviour(
         "law 3", "Tokens are kept as reported, and what was not reported is not zero."
     ),
+    "wire:own-marks": Behaviour(
+        "issue: cache evidence", "A parent's own breakpoints stay; ours are within the four."
+    ),
 }

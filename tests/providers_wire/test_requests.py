@@ -162,3 +162,48 @@ def test_the_smallest_request_of_each_wire(wire: str) -> None:
         RequestHeader(Part("S")), [Message("user", (Text("Hi"),))], last_response="r1"
     )
     assert encoded(wire, context).body == GOLDEN[wire]
+
+
+OWN = '{"type":"text","text":"%s",  "cache_control":{"type":"ephemeral","ttl":"1h"}}'
+
+
+@pytest.mark.parametrize("own", [1, 2, 3, 4])
+@behaviour("wire:own-marks")
+def test_a_parents_own_breakpoints_stay_and_ours_are_within_the_four(own: int) -> None:
+    system = "[" + ", ".join(OWN % n for n in range(own)) + "]"
+    messages = [Message("user", (Text("Hi"),)), Message("assistant", (Text("So."),))]
+    context = Context(RequestHeader(Part(system)), [*messages, *messages[:1]], 2)
+    request = anthropic(context, "claude-m")
+    assert b'"system":' + system.encode() in request.body, "byte for byte"
+    assert request.body.count(b'"cache_control"') == 4
+    assert request.marked == {1: (0, 1, 2), 2: (1, 2), 3: (2,), 4: ()}[own]
+
+
+@pytest.mark.parametrize(
+    ("wire", "tools", "same"),
+    [
+        ("anthropic", '[{"name":"a",  "input_schema":{}}]', True),
+        ("anthropic", '[{"name":"a","inputSchema":{}}]', False),
+        ("openai", '[{"type":"function","name":"a",  "parameters":{}}]', True),
+        ("openai", '[{"name":"a","description":"d","input_schema":{"type":"object"}}]', False),
+        ("openai-chat", '[{"type":"function",  "function":{"name":"a"}}]', True),
+        ("openai-chat", '[{"name":"a","description":"d","input_schema":{"type":"object"}}]', False),
+    ],
+)
+def test_tool_schemas_in_the_wires_own_form_go_out_byte_for_byte(
+    wire: str, tools: str, same: bool
+) -> None:
+    context = Context(RequestHeader(tools=Part(tools)), [Message("user", (Text("Hi"),))])
+    body = encoded(wire, context).body
+    assert (b'"tools":' + tools.encode() in body) is same
+    (tool,) = json.loads(body)["tools"]
+    assert (tool.get("name") or tool["function"]["name"]) == "a"
+    assert "inputSchema" not in tool
+
+
+def test_calls_of_unknown_tools_stand_beside_schemas_that_cannot_be_called() -> None:
+    call = Message("assistant", (ToolUse("c", "grep", "{}"),))
+    context = Context(RequestHeader(settings={"tool_choice": {"type": "auto"}}), [call])
+    body = json.loads(anthropic(context, "claude-m").body)
+    assert body["tools"] == [{"name": "grep", "input_schema": {"type": "object"}}]
+    assert body["tool_choice"] == {"type": "none"}
