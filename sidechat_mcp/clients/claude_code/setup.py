@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sidechat_mcp import __version__
-
 SERVER = "sidechat"
 """The name our server has in the client; its tools are then called `mcp__sidechat__…`."""
+HOOK_VERSION = "1.0.0"
+"""Of the plugin's own contents, which change more rarely than we do."""
 NOTES = "sidechat-notes"
 """The plugin that holds the hook."""
 HOME = "SIDECHAT_HOME"
@@ -66,7 +66,7 @@ def hook(client: str, home: Path) -> Hook:
     }
     plugin = {
         "name": NOTES,
-        "version": __version__,
+        "version": HOOK_VERSION,
         "description": "Shows notes of your side conversations to the model with your next prompt.",
         "author": {"name": "sidechat"},
     }
