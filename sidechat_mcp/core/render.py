@@ -57,13 +57,16 @@ def header(header: Header) -> str:
     """One line: what it is and where it was forked."""
     origin = {"native": "Session", "mirror": "Mirror", "sidechat": "Side session"}[header.origin]
     words = [f"{origin} `{header.id}`"]
-    if header.client is not None:
-        words.append(
-            f"of {_inline(header.client)} conversation {_inline(header.client_ref or '?')}"
-        )
+    if header.client is not None and header.client_ref is not None:
+        words.append(f"of {_inline(header.client)} conversation {_inline(header.client_ref)}")
     if header.parent_session is not None:
         words.append(f"forked from `{header.parent_session}` at event {header.fork_seq}")
-    return ", ".join((*words, f"agent {_inline(header.agent)}")) + "."
+    return ", ".join((*words, f"agent {_inline(_agent(header.agent))}")) + "."
+
+
+def _agent(name: str) -> str:
+    """A hosted agent's name carries where it was forked; people are told which client it is."""
+    return "client" if name.startswith("client:") else name
 
 
 def _turn(turn: Turn) -> Iterator[str]:

@@ -149,3 +149,18 @@ def test_a_log_is_a_line_an_event_with_its_place() -> None:
             "kind": "user/message",
         },
     }
+
+
+def test_a_side_session_of_a_clients_conversation_is_told_by_its_parent() -> None:
+    child = Header(
+        SessionId("c"),
+        0,
+        "sidechat",
+        "local",
+        'client:["codex","r"]',
+        SessionId("p"),
+        3,
+        None,
+        "codex",
+    )
+    assert render.header(child) == "Side session `c`, forked from `p` at event 2, agent client."
