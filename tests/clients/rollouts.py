@@ -100,7 +100,7 @@ class Rollout:
         if self.ordinal is not None:
             response = self.id("resp")
             self.put("token_usage_record", {"response_id": response, "usage": usage})
-        total = {"input_tokens": self.made * 1000}
+        total = {"input_tokens": len(self.records) * 1000}
         self.event("token_count", info={"total_token_usage": total, "last_token_usage": usage})
 
     def over(self, **more: Any) -> None:
@@ -202,9 +202,7 @@ class Home:
         path.mkdir(parents=True, exist_ok=True)
         return str(path)
 
-    def put(
-        self, ref: str, text: bytes, day: str = "2026/12/01", place: str = "sessions"
-    ) -> Path:
+    def put(self, ref: str, text: bytes, day: str = "2026/12/01", place: str = "sessions") -> Path:
         """A thread's file; each is written a minute after the one before."""
         folder = self.config / place / day if place == "sessions" else self.config / place
         folder.mkdir(parents=True, exist_ok=True)

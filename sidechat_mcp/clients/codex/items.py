@@ -54,7 +54,8 @@ def is_item(item: Mapping[str, Any]) -> bool:
 
 
 def shown(item: Mapping[str, Any]) -> bool:
-    return item.get("type") not in _NO_OUTPUT
+    """Whether a model ever sees items of this kind."""
+    return word(item.get("type")) not in _NO_OUTPUT
 
 
 def answer(item: Mapping[str, Any]) -> Content:

@@ -95,7 +95,7 @@ def read(source: Source, name: str, elsewhere: Elsewhere, ref: str | None = None
     Raises: UnknownFormat; ParentNotFound for the thread of a subagent, and for a fork whose
     parent's file is missing."""
     reading = _Reading(elsewhere)
-    told = turns.tell(reading.records(source), reading.tally, uncounted=reading.bare)
+    told = turns.tell(reading.records(source), reading.tally, lambda: reading.bare)
     tally, meta = reading.tally, reading.meta
     _refuse(reading)
     for kind, times in tally.unknown.items():

@@ -5,7 +5,7 @@ a person's words. What stands between two turns was put there by somebody withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sidechat_mcp.clients.codex.drafting import Log, Turn
@@ -50,13 +50,13 @@ class Told:
     delivered: Mapping[str, str]
 
 
-def tell(records: Iterable[Record], tally: Tally, *, uncounted: bool = False) -> Told:
-    """All of a thread, in turns. `uncounted` says that this version of the client never wrote
-    how many tokens an answer took, which else shows that it came to its end."""
-    teller = _Teller(tally, uncounted)
+def tell(records: Iterable[Record], tally: Tally, uncounted: Callable[[], bool]) -> Told:
+    """All of a thread, in turns. `uncounted` is asked at the end whether the client's version
+    wrote how many tokens an answer took: else that shows that it came to its end."""
+    teller = _Teller(tally)
     for record in records:
         teller.take(record)
-    return teller.end()
+    return teller.end(uncounted())
 
 
 @dataclass(slots=True)
@@ -66,7 +66,6 @@ class _Teller:
     same as one word."""
 
     tally: Tally
-    uncounted: bool
     log: Log = field(default_factory=Log)
     turn: Turn | None = None
     before: list[Record] = field(default_factory=list[Record])
@@ -104,9 +103,9 @@ class _Teller:
                 self._leave()
                 self.log.drop(turns)
 
-    def end(self) -> Told:
+    def end(self, uncounted: bool) -> Told:
         turn = self.turn
-        if turn is not None and turn.implied and self._over(turn):
+        if turn is not None and turn.implied and _over(turn, uncounted):
             self._leave()
             turn = None
         drafts = self.log.drafts()
@@ -155,10 +154,6 @@ class _Teller:
         if turn.of is None:
             self.tally.ignored["turn in which nothing was said"] += 1
         self.log.write(turn, reason, detail)
-
-    def _over(self, turn: Turn) -> bool:
-        """Whether an answer that nothing follows came to its end."""
-        return turn.done or (self.uncounted and turn.tail == "text" and not turn.calls)
 
     def _said(self, record: Record, says: Said) -> None:
         turn = self.turn
@@ -269,3 +264,8 @@ class _Teller:
         for block in content:
             for note in seen(block.text) if isinstance(block, Text) else ():
                 turn.delivered.setdefault(note, record.name)
+
+
+def _over(turn: Turn, uncounted: bool) -> bool:
+    """Whether an answer that nothing follows came to its end."""
+    return turn.done or (uncounted and turn.tail == "text" and not turn.calls)
