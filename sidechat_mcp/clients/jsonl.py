@@ -1,0 +1,152 @@
+"""Bytes of a file with a JSON object a line → those objects, one at a time, in bounded memory.
+
+A line ends at byte 0x0A and nowhere else. What cannot be read is counted, never raised."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+LONGEST = 32 * 1024 * 1024
+"""Bytes of the longest line that is read."""
+
+_EFFORT = 4
+"""How often the text of a broken line is gone through, at most, to find whole records in it."""
+_ATTEMPT = 20
+_DIGITS = 4000
+
+
+class Source(Protocol):
+    """What a binary file is to this reader."""
+
+    def readline(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a record of a format looks: what its text begins with, and members that each has."""
+
+    start: re.Pattern[str]
+    members: Set[str]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was left out so far, by reason, and how many lines were read or understood."""
+
+    unreadable: Counter[str] = field(default_factory=Counter[str])
+    ignored: Counter[str] = field(default_factory=Counter[str])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+    lines: int = 0
+    understood: int = 0
+
+
+def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
+    """The JSON objects of `source` in their order."""
+    for line in _lines(source, tally):
+        if not line.strip():
+            continue
+        tally.lines += 1
+        for value in _parsed(line, shape, tally):
+            if isinstance(value, dict):
+                yield cast("dict[str, Any]", value)
+            else:
+                tally.unreadable["not an object"] += 1
+
+
+def _lines(source: Source, tally: Tally) -> Iterator[bytes]:
+    while line := source.readline(LONGEST + 1):
+        if len(line) <= LONGEST or line.endswith(b"\n"):
+            yield line
+            continue
+        tally.lines += 1
+        tally.unreadable["line too long"] += 1
+        while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
+            pass
+
+
+def _finite(number: str) -> float | str:
+    value = float(number)
+    return value if math.isfinite(value) else number
+
+
+def _int(number: str) -> int | str:
+    return int(number) if len(number) < _DIGITS else number
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+# NaN and Infinity are no JSON: whatever passes on what is read here could not be written again.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_nothing)
+_WIDE = json.JSONDecoder(parse_float=_finite, parse_constant=_nothing, parse_int=_int)
+
+
+def _parsed(line: bytes, shape: Shape, tally: Tally) -> list[Any]:
+    text = line.decode("utf-8", "replace").strip("\ufeff \t\r\n")
+    try:
+        found = [_decoded(text)]
+    except RecursionError:
+        tally.unreadable["nested too deeply"] += 1
+        return []
+    except ValueError:
+        return _recovered(text, line.endswith(b"\n"), shape, tally)
+    if "\ufffd" in text and not _is_utf8(line):
+        tally.unreadable["not UTF-8, shown as U+FFFD"] += 1
+    return found
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python reads no integer of more than 4,300 digits.
+        return _WIDE.decode(text)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _recovered(text: str, ended: bool, shape: Shape, tally: Tally) -> list[Any]:
+    """The whole records of a line that is no JSON: one that was cut off by a crash has the next
+    one glued to it, without a newline between them."""
+    found: list[Any] = []
+    torn, at, left = False, 0, _EFFORT * len(text)
+    for start in shape.start.finditer(text):
+        if start.start() < at:
+            continue
+        left -= _ATTEMPT
+        if left < 0:
+            break
+        try:
+            value, end = _WIDE.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            left -= error.pos - start.start()
+            continue
+        except RecursionError:
+            left -= len(text)
+            continue
+        if isinstance(value, dict) and shape.members <= cast("dict[str, Any]", value).keys():
+            torn = torn or bool(text[at : start.start()].strip())
+            found.append(value)
+            at = end
+    if not found and not ended:
+        tally.ignored["unfinished last line"] += 1
+        tally.lines -= 1
+    elif not found:
+        tally.unreadable["not JSON"] += 1
+    elif torn or text[at:].strip():
+        tally.unreadable["torn record"] += 1
+    return found
