@@ -192,9 +192,10 @@ class Providers:
 def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """Every client whose conversations can be read, by name."""
     from sidechat_mcp.clients.claude_code.client import ClaudeCode
+    from sidechat_mcp.clients.pi.client import Pi, began
 
-    client = ClaudeCode(environ)
-    return {client.name: client}
+    clients: list[Client] = [ClaudeCode(environ), Pi(environ, since=began())]
+    return {client.name: client for client in clients}
 
 
 def ancestors() -> list[int]:
