@@ -37,7 +37,7 @@ def made(name: str, **environ: str) -> Wired:
 @behaviour("wire:agents")
 def test_a_name_says_where_requests_go(name: str, environ: dict[str, str], url: str) -> None:
     provider = made(name, **environ)
-    assert provider.access.endpoint.url + provider.wire_.path == url
+    assert provider.access.endpoint.url + provider.speech.path == url
 
 
 @pytest.mark.parametrize(
