@@ -20,23 +20,23 @@ SMALL, LARGE = 10, 10_000
 
 
 async def forking(ground: Ground, plan: Plan) -> Sequence[Figure]:
-    with ground.syncing():
-        async with (
-            house(ground.fresh("fork-small")) as small,
-            house(ground.fresh("fork-large")) as large,
-        ):
-            bare = BareCommit(ground.fresh("bare"))
-            one, other = await small.session(SMALL), await large.session(LARGE)
-            forks = await alternate(
-                plan.times(200), partial(small.fork, one), partial(large.fork, other), bare
-            )
-            whole = await alternate(
-                plan.times(60), partial(_whole, small, one), partial(_whole, large, other)
-            )
-            bare.close()
+    async with (
+        house(ground.fresh("fork-small")) as small,
+        house(ground.fresh("fork-large")) as large,
+    ):
+        bare = BareCommit(ground.fresh("bare"))
+        one, other = await small.session(SMALL), await large.session(LARGE)
+        taken = await alternate(
+            plan.times(200), partial(small.fork, one), partial(large.fork, other), bare
+        )
+        few, many, floor = map(ground.with_sync, taken)
+        whole = await alternate(
+            plan.times(60), partial(_whole, small, one), partial(_whole, large, other)
+        )
+        bare.close()
     return [
-        at_most("fork at 10,000 turns / at 10", forks[1], forks[0], 1.25),
-        at_most("fork at 10,000 turns / a bare commit", forks[1], forks[2], 2),
+        at_most("fork at 10,000 turns / at 10", many, few, 1.25, ground.note),
+        at_most("fork at 10,000 turns / a bare commit", many, floor, 2, ground.note),
         at_most("fork with its report, warm, 10,000 / 10", whole[1], whole[0], 1.25),
     ]
 
