@@ -55,6 +55,22 @@ lock: .venv/dev.ok ## renew the locks: newest versions that fit, hashes, no addr
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --no-annotate
 
+clients: .venv/dev.ok ## the journeys in real clients (RIG=a copy of the rig, set up)
+	@test -n "$(RIG)" || { echo "Say where the rig is: make clients RIG=path/to/rig"; exit 2; }
+	@failed=0; for journey in tests/rig/*.sh; do \
+	  echo "== $$journey"; \
+	  RIG=$(abspath $(RIG)) PY=$(abspath $(BIN)/python) bash $$journey > .build/$$(basename $$journey).log 2>&1 \
+	    || failed=1; \
+	  grep -E '^(ok    |FAILED)' .build/$$(basename $$journey).log || failed=1; \
+	done; exit $$failed
+
+soak: .venv/dev.ok parts ## kills, races and endings, over and over (ROUNDS=20)
+	@for round in $$(seq $(ROUNDS)); do echo "round $$round of $(ROUNDS)"; \
+	  $(BIN)/python -m pytest -q -x tests/feature/test_crashes.py tests/stores \
+	    tests/mcp/test_endings.py tests/mcp/test_apart.py || exit 1; done
+
+ROUNDS ?= 20
+
 changes: .venv/dev.ok ## move the change fragments into the changelog
 	$(BIN)/python .ci/changes.py
 
