@@ -9,7 +9,7 @@ SHIPPED := pyproject.toml README.md LICENSE \
   $(shell find sidechat_mcp -type f ! -path '*/__pycache__/*' 2>/dev/null)
 export PYTHON
 
-.PHONY: help demo test check lint types rooms sizes format parts lock changes clean
+.PHONY: help demo test check lint types rooms sizes format parts lock changes clean clients soak
 .DELETE_ON_ERROR:
 
 help: ## what there is
