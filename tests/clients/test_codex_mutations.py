@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from sidechat_mcp.clients.codex.lines import Tally, objects
+from sidechat_mcp.clients.codex.records import each
 from sidechat_mcp.clients.codex.transcript import read
+from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.core.codec import dump
 from sidechat_mcp.errors import SidechatError
 from sidechat_mcp.testing.client_contract import check_turns
@@ -107,7 +108,7 @@ def test_every_undamaged_record_is_kept(seed: int) -> None:
     dice = random.Random(seed)
     lines = samples()[seed % 2].splitlines(keepends=True)
     place = dice.randrange(len(lines))
-    left = objects(io.BytesIO(b"".join(lines[:place] + lines[place + 1 :])), Tally())
+    left = each(io.BytesIO(b"".join(lines[:place] + lines[place + 1 :])), Tally())
     kept = [one for _, one in left]
     lines[place] = dice.choice(
         [
@@ -119,7 +120,7 @@ def test_every_undamaged_record_is_kept(seed: int) -> None:
         ]
     )
     tally = Tally()
-    assert [one for _, one in objects(io.BytesIO(b"".join(lines)), tally)] == kept
+    assert [one for _, one in each(io.BytesIO(b"".join(lines)), tally)] == kept
     assert sum(tally.unreadable.values()) + tally.ignored["unfinished last line"] == 1
 
 

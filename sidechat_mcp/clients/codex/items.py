@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sidechat_mcp.clients.codex.lines import compact, mapping, sequence, word
+from sidechat_mcp.clients.values import compact, mapping, sequence, word
 from sidechat_mcp.core.content import Block, Content, Media, Text, Thinking, ToolUse, Verbatim
 
 WIRE = "openai"

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sidechat_mcp.clients.codex.lines import mapping, word
 from sidechat_mcp.clients.codex.places import Places, about
+from sidechat_mcp.clients.values import mapping, word
 from sidechat_mcp.ports.client import Call
 
 THREAD = "threadId"

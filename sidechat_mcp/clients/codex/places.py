@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from sidechat_mcp.clients.codex import records
 from sidechat_mcp.clients.codex.drafting import NAME
-from sidechat_mcp.clients.codex.lines import Tally, objects
+from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.core.content import Content, plain
 from sidechat_mcp.errors import UnknownFormat
 from sidechat_mcp.ports.client import Found
@@ -164,12 +164,12 @@ def _head(path: Path, *, titled: bool = True) -> _Seen:
     except (OSError, UnknownFormat):
         return seen
     tally = Tally()
-    for line, one in objects(io.BytesIO(head), tally):
+    for place, one in records.each(io.BytesIO(head), tally):
         seen.meta = seen.meta or records.meta(one)
         if seen.meta is not None and not titled:
             break
         try:
-            record = records.read(one, line, tally)
+            record = records.read(one, place, tally)
         except RecursionError:
             continue
         if record is not None and isinstance(record.says, records.Said) and record.says.typed:

@@ -10,12 +10,12 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sidechat_mcp.clients.codex import items
 from sidechat_mcp.clients.codex.items import Outcome
-from sidechat_mcp.clients.codex.lines import Tally, compact, mapping, sequence, whole, word
+from sidechat_mcp.clients.jsonl import Shape, Source, Tally, objects
+from sidechat_mcp.clients.values import amount, compact, instant, mapping, sequence, word
 from sidechat_mcp.core.content import Block, Content, Text, Verbatim, plain
 from sidechat_mcp.core.events import Reason
 
@@ -98,8 +98,8 @@ Saying = Said | Answer | Outcome | Spent | Began | Ended | Chose | Compacted | R
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`name` is the client's own id of it, else its ordinal (`o…`) or its line (`l…`); `at` when
-    it was written, in milliseconds since 1970."""
+    """`name` is the client's own id of it, else its ordinal (`o…`) or its place in the file
+    (`l…`); `at` is when it was written, in milliseconds since 1970."""
 
     name: str
     at: int
@@ -119,6 +119,7 @@ class Meta:
     under: str | None = None
 
 
+_SHAPE = Shape(re.compile(r'\{"(?:timestamp|ordinal)":'), {"payload"})
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _WRAPPED = (
     "# AGENTS.md instructions",
@@ -137,6 +138,11 @@ BEGAN = frozenset({"task_started", "turn_started"})
 ENDED = frozenset({"task_complete", "turn_complete", "turn.completed"})
 _QUIET = frozenset({"world_state", "session_meta", "session_state"})
 _BETWEEN_AGENTS = "inter_agent_communication"
+
+
+def each(source: Source, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a rollout, each with its place among them (from 1)."""
+    return enumerate(objects(source, _SHAPE, tally), 1)
 
 
 def meta(one: Mapping[str, Any]) -> Meta | None:
@@ -161,8 +167,9 @@ def meta(one: Mapping[str, Any]) -> Meta | None:
     )
 
 
-def read(one: Mapping[str, Any], line: int, tally: Tally) -> Record | None:
-    """What `one`, which stands on that line, says of the conversation; None for the rest."""
+def read(one: Mapping[str, Any], place: int, tally: Tally) -> Record | None:
+    """What `one`, the object at that place in its file, says of the conversation; None for what
+    says nothing of it."""
     kind, payload = one.get("type"), mapping(one.get("payload"))
     if "payload" not in one:
         kind, payload = _bare(one)
@@ -194,7 +201,7 @@ def read(one: Mapping[str, Any], line: int, tally: Tally) -> Record | None:
     tally.understood += 1
     if says is None:
         return None
-    return Record(_name(own, one.get("ordinal"), line), _time(one.get("timestamp")), says)
+    return Record(_name(own, one.get("ordinal"), place), instant(one.get("timestamp"), 0), says)
 
 
 def _bare(one: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
@@ -252,8 +259,8 @@ def _event(event: Mapping[str, Any]) -> Saying | None:
         case "turn_aborted":
             return Ended(turn, "aborted", word(event.get("reason")))
         case "thread_rolled_back":
-            turns = whole(event.get("num_turns"))
-            return RolledBack(max(turns, 0)) if turns is not None else None
+            turns = amount(event.get("num_turns"))
+            return RolledBack(turns) if turns is not None else None
         case "token_count":
             info = mapping(event.get("info"))
             last, total = info.get("last_token_usage"), info.get("total_token_usage")
@@ -303,36 +310,24 @@ def _content(one: Said | Answer | Outcome) -> Content:
 
 def _tokens(usage: Mapping[str, Any]) -> Tokens:
     return Tokens(
-        whole(usage.get("input_tokens")),
-        whole(usage.get("output_tokens")),
-        whole(usage.get("cached_input_tokens")),
-        whole(usage.get("cache_write_input_tokens")),
+        amount(usage.get("input_tokens")),
+        amount(usage.get("output_tokens")),
+        amount(usage.get("cached_input_tokens")),
+        amount(usage.get("cache_write_input_tokens")),
     )
 
 
 def _base(payload: Mapping[str, Any]) -> tuple[str, int] | None:
     """Where a fork that holds only its own part goes on from."""
     base = mapping(payload.get("history_base"))
-    thread, end = word(base.get("thread_id")), whole(base.get("end_ordinal_exclusive"))
+    thread, end = word(base.get("thread_id")), amount(base.get("end_ordinal_exclusive"))
     return (thread, end) if thread is not None and end is not None else None
 
 
-def _name(own: str | None, ordinal: Any, line: int) -> str:
+def _name(own: str | None, ordinal: Any, place: int) -> str:
     if own is not None and _WORD.fullmatch(own):
         return own
     if own is not None:
         return "x" + hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    place = whole(ordinal)
-    return f"l{line}" if place is None or place < 0 else f"o{place}"
-
-
-def _time(value: Any) -> int:
-    """Milliseconds since 1970; 0 for what is no time. Times order nothing."""
-    if not isinstance(value, str):
-        return 0
-    try:
-        moment = datetime.fromisoformat(value)
-        known = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return max(0, int(known.timestamp() * 1000))
-    except (ValueError, OverflowError, OSError):
-        return 0
+    numbered = amount(ordinal)
+    return f"l{place}" if numbered is None else f"o{numbered}"

@@ -12,8 +12,9 @@ from typing import Any
 
 from sidechat_mcp.clients.codex import records, turns
 from sidechat_mcp.clients.codex.drafting import NAME
-from sidechat_mcp.clients.codex.lines import Source, Tally, objects, whole
 from sidechat_mcp.clients.codex.records import Meta, Record
+from sidechat_mcp.clients.jsonl import Source, Tally
+from sidechat_mcp.clients.values import amount
 from sidechat_mcp.core.events import ToolResult
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
 from sidechat_mcp.ports.client import Skipped, Transcript
@@ -39,7 +40,7 @@ class _Reading:
 
     def records(self, source: Source) -> Iterator[Record]:
         """Everything in `source`, after what it goes on from."""
-        for line, one in objects(source, self.tally):
+        for place, one in records.each(source, self.tally):
             found = records.meta(one)
             if found is not None and self.meta is None:
                 self.meta = found
@@ -47,7 +48,7 @@ class _Reading:
                 if found.subagent:
                     raise _subagent(found)
                 yield from self._based(found, frozenset({found.id}), None)
-            record = self._record(one, line)
+            record = self._record(one, place)
             if record is not None:
                 yield record
 
@@ -66,21 +67,21 @@ class _Reading:
                 )
             own = False
             ordinal = 0
-            for line, one in objects(source, self.tally):
+            for place, one in records.each(source, self.tally):
                 if not own and (found := records.meta(one)) is not None:
                     own = True
                     yield from self._based(found, seen | {thread}, end)
-                place = whole(one.get("ordinal"))
-                ordinal = ordinal if place is None else place
+                numbered = amount(one.get("ordinal"))
+                ordinal = ordinal if numbered is None else numbered
                 if ordinal >= end:
                     return
-                record = self._record(one, line)
+                record = self._record(one, place)
                 if record is not None:
                     yield record
 
-    def _record(self, one: dict[str, Any], line: int) -> Record | None:
+    def _record(self, one: dict[str, Any], place: int) -> Record | None:
         try:
-            record = records.read(one, line, self.tally)
+            record = records.read(one, place, self.tally)
         except RecursionError:
             self.tally.unreadable["nested too deeply"] += 1
             return None

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from sidechat_mcp.clients.codex.drafting import Log, Turn
 from sidechat_mcp.clients.codex.items import Outcome
-from sidechat_mcp.clients.codex.lines import Tally
 from sidechat_mcp.clients.codex.records import (
     Answer,
     Began,
@@ -22,6 +21,7 @@ from sidechat_mcp.clients.codex.records import (
     Said,
     Spent,
 )
+from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.core.content import Content, Text
 from sidechat_mcp.core.events import (
     ContextCompacted,
