@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sidechat_mcp.core import codec, handback
+from sidechat_mcp.core import codec, handback, spending
 from sidechat_mcp.core.events import Draft, Event, Header, Reason
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.redact import clean
@@ -39,6 +39,8 @@ def session(state: Session, events: Sequence[Event]) -> str:
     parts = [f"# {_escaped(state.title)}", header(state.header)]
     if inherited:
         parts.append(f"{_count(inherited, 'turn')} inherited from the parent, not repeated here.")
+    if spent := _spent(state):
+        parts.append(spent)
     for each in state.turns:
         if each.own:
             parts += _own(each, notes)
@@ -62,6 +64,21 @@ def header(header: Header) -> str:
     if header.parent_session is not None:
         words.append(f"forked from `{header.parent_session}` at event {header.fork_seq}")
     return ", ".join((*words, f"agent {_inline(_agent(header.agent))}")) + "."
+
+
+def _spent(state: Session) -> str:
+    """The side session's own tokens; its parent's are no part of them."""
+    usage = [one for turn in state.turns if turn.own for one in turn.usage]
+    total = spending.total(usage)
+    if total is None:
+        return ""
+    shown = [
+        f"{'not reported' if count is None else count} {name}"
+        for name, count in (("in", total.input), ("out", total.output))
+    ]
+    return (
+        f"Its own tokens: {', '.join(shown)}; cache on its first request: {spending.cache(usage)}."
+    )
 
 
 def _agent(name: str) -> str:

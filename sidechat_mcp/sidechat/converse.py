@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sidechat_mcp.core import spending
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import text
-from sidechat_mcp.core.events import Usage
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Turn
 from sidechat_mcp.core.tokens import METHOD, estimate
@@ -114,32 +114,15 @@ def _answer(session: SessionId, turn: Turn, chosen: str | None) -> Answer:
         answer=turn.answer,
         reason=reason,
         status=turn.verdict,
-        usage=_usage(turn.usage),
-        cache=_cache(turn.usage),
+        usage=_usage(turn),
+        cache=spending.cache(turn.usage),
         chosen=chosen,
         advice=detail + _ADVICE[reason] if reason in _ADVICE else "",
     )
 
 
-def _usage(spent: Sequence[Usage]) -> UsageReport | None:
-    if not spent:
+def _usage(turn: Turn) -> UsageReport | None:
+    spent = spending.total(turn.usage)
+    if spent is None:
         return None
-    return UsageReport(
-        _sum([one.input for one in spent]),
-        _sum([one.output for one in spent]),
-        _sum([one.cache_read for one in spent]),
-        _sum([one.cache_write for one in spent]),
-    )
-
-
-def _sum(counts: Sequence[int | None]) -> int | None:
-    """The sum of what was reported; None when nothing was, for unknown is not zero."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _cache(spent: Sequence[Usage]) -> str:
-    """The first request's cache count: the one that had the whole history to read."""
-    if not spent or spent[0].cache_read is None:
-        return "not reported"
-    return f"hit {spent[0].cache_read}" if spent[0].cache_read else "miss"
+    return UsageReport(spent.input, spent.output, spent.cache_read, spent.cache_write)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from sidechat_mcp.core import content, handback, render
-from sidechat_mcp.core.events import Body, ContextMessage, Header
+from sidechat_mcp.core import content, handback, render, spending
+from sidechat_mcp.core.events import Body, ContextMessage, Header, Usage
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.ids import SessionId, TurnId
 from sidechat_mcp.core.session import Turn, fold
@@ -164,3 +164,14 @@ def test_a_side_session_of_a_clients_conversation_is_told_by_its_parent() -> Non
         "codex",
     )
     assert render.header(child) == "Side session `c`, forked from `p` at event 2, agent client."
+
+
+def test_a_side_session_shows_its_own_tokens_and_what_the_cache_gave() -> None:
+    spent = spending.total([Usage(TurnId("t"), 100, 7, 90), Usage(TurnId("t"), 120, None, None)])
+    assert spent == spending.Spending(220, 7, 90, None)
+    assert [spending.cache([Usage(TurnId("t"), 1, 1, read)]) for read in (5, 0, None)] == [
+        "hit 5",
+        "miss",
+        "not reported",
+    ]
+    assert spending.total([]) is None

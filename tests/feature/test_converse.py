@@ -290,3 +290,13 @@ async def test_after_forking_a_file_the_side_session_is_found_where_the_person_s
     sidechat = workshop()
     fork = await sidechat.fork(me, file=Path("r1"))
     assert (await sidechat.converse(me, "Hi?")).session == fork.session
+
+
+async def test_the_resource_shows_the_childs_own_tokens_and_not_its_parents() -> None:
+    lines: list[Any] = [[Whole(Text("A.")), Spent(10, 5, 8), Done()], "Later."]
+    sidechat = workshop(agents={"speaker": Speaker(["Parent's.", *lines])})
+    native = await sidechat.native(ME)
+    await sidechat.converse(ME, "Hi?", session=native.id)
+    fork = await sidechat.fork(ME, parent=native.id, question="And?")
+    shown = await sidechat.markdown(ME, fork.session)
+    assert "Its own tokens: 10 in, 5 out; cache on its first request: hit 8." in shown

@@ -1,0 +1,43 @@
+"""Tokens, added up as providers reported them. What was not reported is unknown, never zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidechat_mcp.core.events import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Sums over some requests; None where no request reported that count."""
+
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+
+
+def total(spent: Sequence[Usage]) -> Spending | None:
+    """What `spent` add up to; None when nothing was reported at all."""
+    if not spent:
+        return None
+    return Spending(
+        _sum(one.input for one in spent),
+        _sum(one.output for one in spent),
+        _sum(one.cache_read for one in spent),
+        _sum(one.cache_write for one in spent),
+    )
+
+
+def cache(spent: Sequence[Usage]) -> str:
+    """`hit N`, `miss` or `not reported`, of the first request: the one that had the whole
+    history to read."""
+    if not spent or spent[0].cache_read is None:
+        return "not reported"
+    return f"hit {spent[0].cache_read}" if spent[0].cache_read else "miss"
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
