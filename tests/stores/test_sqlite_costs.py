@@ -14,7 +14,7 @@ from sidechat_mcp.core.events import ContextMessage, Draft, Header, TurnEnd, Tur
 from sidechat_mcp.core.ids import EventId, SessionId, TurnId
 from sidechat_mcp.ports.store import Once, Query
 from sidechat_mcp.stores.sqlite import listing, reads
-from sidechat_mcp.stores.sqlite.connection import Connection, for_reading
+from sidechat_mcp.stores.sqlite.connection import LOG_SIZE, Connection, for_reading
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
 from sidechat_mcp.testing.samples import HOUR, Now, child, draft, drafts, mirror, native
 from tests.behaviours import behaviour
@@ -191,7 +191,15 @@ async def test_the_write_ahead_log_stays_bounded(store: SqliteStore, path: Path)
     await store.create(native("a"), [])
     for number in range(1_500):
         await store.append(A, [draft(f"{number}" * 300)], expect=None)
-    assert _file_size(path.with_name("log.db-wal")) < 8 * 1024 * 1024
+    assert _file_size(path.with_name("log.db-wal")) < LOG_SIZE
+
+
+async def test_a_large_import_leaves_no_large_log(store: SqliteStore, path: Path) -> None:
+    await store.create(native("a"), [draft(f"{n}" * 1_000) for n in range(4_000)])
+    assert _file_size(path.with_name("log.db-wal")) > LOG_SIZE
+    for number in range(3):
+        await store.append(A, drafts(f"{number}"), expect=None)
+    assert _file_size(path.with_name("log.db-wal")) <= LOG_SIZE
 
 
 def _file_size(path: Path) -> int:

@@ -18,6 +18,7 @@ from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.errors import AnsweringNow
 from sidechat_mcp.ports.store import Query
 from sidechat_mcp.stores.sqlite import locks
+from sidechat_mcp.stores.sqlite.connection import LOG_SIZE
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
 from sidechat_mcp.testing.samples import draft, drafts, native
 from tests.behaviours import behaviour
@@ -69,6 +70,7 @@ async def test_eight_processes_append_to_one_session_without_loss_or_gap(
         async with workers("8", "append", str(tmp_path), A, "w{n}", "200") as crowd:
             assert [line async for line in lines(crowd)] == ["done"] * 8
             assert await crowd.wait() == 0
+    assert os.stat(tmp_path / "log.db-wal").st_size < LOG_SIZE
     log = await store.read(A, verify=True)
     assert [event.seq for event in log] == list(range(1_600))
     for name in (f"w{number}" for number in range(8)):

@@ -48,7 +48,8 @@ OLDEST = (3, 51, 3)
 """Before it, two checkpoints and a commit at the same time could lose data in WAL mode."""
 BUSY = 5_000
 """Milliseconds to wait for programs that do not use our lock file."""
-_PRIVATE_MAPS = 0
+LOG_SIZE = 8 * 1024 * 1024
+"""Bytes that the write-ahead log's file keeps after a large import."""
 
 
 def check_version(found: str) -> None:
@@ -66,7 +67,7 @@ def connect(path: Path) -> Connection:
     opened: object = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection = cast("Connection", opened)
     connection.set_busy_timeout(BUSY)
-    connection.execute(f"PRAGMA mmap_size={_PRIVATE_MAPS}")
+    connection.pragma("mmap_size", 0)
     return connection
 
 
@@ -99,6 +100,7 @@ def for_writing(path: Path, durability: Durability) -> Connection:
         # On macOS a plain fsync leaves the data in the drive's cache.
         connection.pragma("fullfsync", 1)
         connection.pragma("checkpoint_fullfsync", 1)
+    connection.pragma("journal_size_limit", LOG_SIZE)
     connection.wal_autocheckpoint(0)
     return connection
 

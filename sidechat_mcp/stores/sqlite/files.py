@@ -22,7 +22,7 @@ _MOUNTS = Path("/proc/mounts")
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where things lie. Everything stands in the database's own folder."""
+    """Where things lie: everything in the folder of `database`, an absolute path without links."""
 
     database: Path
 
@@ -81,7 +81,7 @@ def refuse_network(database: Path) -> None:
         mounts = _MOUNTS.read_text("utf-8", "surrogateescape")
     except OSError:
         return
-    if kind := network(Path(os.path.realpath(database)), mounts):
+    if kind := network(database, mounts):
         raise StoreError(
             f"The database {database} lies on a network file system ({kind}), where SQLite's"
             " write-ahead log is not safe.",

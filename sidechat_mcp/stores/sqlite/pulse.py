@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-EVERY = 0.05
+EVERY = 0.1
 """Seconds between two questions."""
 
 
@@ -17,13 +17,13 @@ class Moment:
     """What one takes before looking, so that nothing written since can be missed."""
 
     beat: anyio.Event
-    version: int
+    version: object
 
 
 class Pulse:
-    """`version` answers a number that changes with every write to the database."""
+    """`version` answers something that changes with every write to the database."""
 
-    def __init__(self, version: Callable[[], int]) -> None:
+    def __init__(self, version: Callable[[], object]) -> None:
         self._version = version
         self._beat = anyio.Event()
         self._asking = False

@@ -99,7 +99,10 @@ class Reader:
             if connection is not None:
                 connection.close()
             raise outside(error) from error
-        self._idle.append(connection)
+        if self._closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
         return answer
 
     def _failed(self, error: Exception) -> Exception:

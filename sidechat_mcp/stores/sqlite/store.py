@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -228,12 +229,13 @@ async def open_sqlite(
 
 def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection]:
     check_version(apsw.sqlite_lib_version())
-    files = Files(path.absolute())
+    files = Files(Path(os.path.realpath(path)))
     refuse_network(files.database)
     files.make()
     bring_up(files, steps)
     return files, for_reading(files.database)
 
 
-def _data_version(connection: Connection) -> int:
-    return connection.execute("PRAGMA data_version").get
+def _data_version(connection: Connection) -> object:
+    """Changes with every write to the database, and when the connection is another one."""
+    return id(connection), connection.execute("PRAGMA data_version").get
