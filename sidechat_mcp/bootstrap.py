@@ -66,7 +66,7 @@ async def open_sidechat(
         async with _box(config) as box:
             yield assemble_parts(config, store, given, provider=giving, clients=clients, tools=box)
     finally:
-        giving.close()
+        await giving.close()
         await store.close()
 
 
@@ -162,12 +162,14 @@ class Providers:
             self._made[agent] = self._make(agent)
         return self._made[agent]
 
-    def close(self) -> None:
-        """End what was started for answering."""
-        for provider in self._made.values():
-            end = getattr(provider, "close", None)
-            if end is not None:
-                end()
+    async def close(self) -> None:
+        """End what was started for answering, all at once, and wait until it is gone."""
+        for way in ("close", "gone"):
+            for provider in self._made.values():
+                end = getattr(provider, way, None)
+                left = end() if end is not None else None
+                if left is not None:
+                    await left
 
     def _make(self, agent: str) -> Provider:
         if agent == QUOTING:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
+from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
@@ -54,6 +55,7 @@ class Fork:
     program: str
     environ: Mapping[str, str]
     _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+    _ended: list[Process] = field(default_factory=list[Process])
 
     @property
     def about(self) -> About:
@@ -99,8 +101,14 @@ class Fork:
     def close(self) -> None:
         for running in self._running.values():
             end(running.pipe.process)
+            self._ended.append(running.pipe.process)
             running.room.close()
         self._running.clear()
+
+    async def gone(self) -> None:
+        """Wait until nothing is left of what `close` ended."""
+        while self._ended:
+            await gone(self._ended.pop())
 
     async def _start(self) -> _Running:
         room = await run_sync(self._room)
