@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -113,7 +114,8 @@ def assemble_parts(
     agents = Agents(store, sessions, clock, provider, box, seams)
 
     def about(agent: str) -> About:
-        return provider(agent).about
+        told = provider(agent).about
+        return replace(told, window=told.window or config.window)
 
     def here(caller: Caller) -> Call:
         if caller.cwd is None:

@@ -21,7 +21,8 @@ class Config:
     """`home` holds the log, its locks and the file of settings; `store` is a path or
     `postgresql://…`; `agent` as in CONTRACT; `note_cap` in code points; `servers` are the MCP
     servers whose tools native sessions may have; `advisor_system`, when set, is the system
-    prompt of every side session instead of its parent's."""
+    prompt of every side session instead of its parent's; `window` is how many tokens the agent's
+    model takes, where it is not known otherwise."""
 
     home: Path
     store: str
@@ -29,6 +30,7 @@ class Config:
     note_cap: int = 2000
     servers: Sequence[Server] = ()
     advisor_system: str | None = None
+    window: int | None = None
 
     @property
     def log(self) -> Path:
@@ -51,6 +53,7 @@ def load(environ: Mapping[str, str]) -> Config:
         _cap(settings.get("note_cap")),
         _servers(found.get("servers", {}), home / "config.toml"),
         settings.get("advisor_system"),
+        _window(settings.get("window")),
     )
 
 
@@ -75,11 +78,11 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def _settings(found: Mapping[str, Any], path: Path) -> dict[str, str]:
-    unknown = found.keys() - {"store", "agent", "note_cap", "advisor_system", "servers"}
+    unknown = found.keys() - {"store", "agent", "note_cap", "advisor_system", "window", "servers"}
     if unknown:
         raise InvalidRequest(
             f"{path} has unknown settings: {', '.join(sorted(unknown))}.",
-            then="Known are store, agent, note_cap, advisor_system and [servers.NAME].",
+            then="Known are store, agent, note_cap, advisor_system, window and [servers.NAME].",
         )
     return {name: str(value) for name, value in found.items() if name != "servers"}
 
@@ -104,9 +107,9 @@ def _servers(found: object, path: Path) -> Sequence[Server]:
             raise InvalidRequest(
                 f"{path}: servers.{name} needs either `command` or `url`.", then="Give one."
             )
-    return [
+    return tuple(
         Server(name, one.command, tuple(one.args), one.env, one.url) for name, one in given.items()
-    ]
+    )
 
 
 def _cap(given: str | None) -> int:
@@ -116,5 +119,15 @@ def _cap(given: str | None) -> int:
         raise InvalidRequest(
             f"The note cap is {given!r}.",
             then=f"Set SIDECHAT_NOTE_CAP to a whole number from 1 to {MOST_CAP}.",
+        )
+    return int(given)
+
+
+def _window(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit()) or int(given) < 1:
+        raise InvalidRequest(
+            f"The window is {given!r}.", then="Set `window` to the tokens that the model takes."
         )
     return int(given)
