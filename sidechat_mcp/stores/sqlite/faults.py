@@ -38,7 +38,7 @@ def outside(error: Exception) -> Exception:
             return _full()
         case OSError() if error.errno in _NO_SPACE:
             return _full()
-        case apsw.BusyError() | apsw.LockedError():
+        case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return StoreError(
                 "Another program has locked the database; nothing was written.",
                 then="Close that program, or try again in a moment.",

@@ -28,7 +28,6 @@ from sidechat_mcp.stores.sqlite.connection import (
     Durability,
     check_version,
     for_reading,
-    version,
 )
 from sidechat_mcp.stores.sqlite.faults import closed, newer, outside
 from sidechat_mcp.stores.sqlite.files import Files, refuse_network
@@ -59,13 +58,14 @@ class SqliteStore:
         connection: Connection,
         *,
         durability: Durability,
+        found: int,
         newest: int,
         now: Callable[[], int],
         cache_bytes: int,
     ) -> None:
         self._now = now
         self._closed = False
-        self._newer = version(connection) > newest
+        self._newer = found > newest
         self._reader = Reader(files, connection, newest=newest, cache_bytes=cache_bytes)
         self._pulse = Pulse(lambda: self._reader.ask(_data_version))
         self._turns = Turns(files.turns)
@@ -214,26 +214,27 @@ async def open_sqlite(
     Raises: StoreError (no database of ours, a network file system, an unsafe SQLite, the disk).
     """
     try:
-        files, connection = await to_thread.run_sync(_open, path, steps)
+        files, connection, found = await to_thread.run_sync(_open, path, steps)
     except (apsw.Error, OSError) as error:
         raise outside(error) from error
     return SqliteStore(
         files,
         connection,
         durability=durability,
+        found=found,
         newest=len(steps),
         now=now,
         cache_bytes=cache_bytes,
     )
 
 
-def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection]:
+def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection, int]:
     check_version(apsw.sqlite_lib_version())
     files = Files(Path(os.path.realpath(path)))
     refuse_network(files.database)
     files.make()
-    bring_up(files, steps)
-    return files, for_reading(files.database)
+    found = bring_up(files, steps)
+    return files, for_reading(files.database), found
 
 
 def _data_version(connection: Connection) -> object:
