@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,8 @@ from pathlib import Path
 import anyio
 
 from sidechat_mcp.config import Config
+from sidechat_mcp.core import schemas
+from sidechat_mcp.core.events import Header
 from sidechat_mcp.core.ids import word
 from sidechat_mcp.errors import InvalidRequest
 from sidechat_mcp.harness.agents import Agents
@@ -22,10 +24,10 @@ from sidechat_mcp.harness.sessions import Sessions
 from sidechat_mcp.ports.client import Call, Client
 from sidechat_mcp.ports.provider import About, Provider
 from sidechat_mcp.ports.store import LogStore
-from sidechat_mcp.ports.tool import Toolbox
+from sidechat_mcp.ports.tool import Binding, Toolbox
 from sidechat_mcp.seams import Seams
 from sidechat_mcp.sidechat.agency import QUOTING, hosted_point
-from sidechat_mcp.sidechat.gate import read_only
+from sidechat_mcp.sidechat.gate import Allowed, read_only
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.separation import separated
@@ -36,10 +38,6 @@ from sidechat_mcp.tools.workspace import WORKSPACE
 
 ANCESTORS = 5
 """How many processes above us may be the client that started us (CONTRACT)."""
-
-
-ALLOWED = frozenset(tool.name for tool in WORKSPACE)
-"""The tools that a side session's agent may use, if they declare themselves read-only."""
 
 
 class SystemClock:
@@ -75,11 +73,32 @@ async def open_sidechat(
 async def _box(config: Config) -> AsyncGenerator[Box]:
     """The tools; configured servers are started when first asked for, and ended here."""
     if not config.servers:
-        yield Box()
+        yield Box(bindings())
         return
     async with anyio.create_task_group() as tasks:
-        yield Box(served=Servers(config.servers, tasks).tools)
+        yield Box(bindings(), Servers(config.servers, tasks))
         tasks.cancel_scope.cancel()
+
+
+def bindings() -> Mapping[str, Sequence[Binding]]:
+    """Which tools of a client's own can be carried out here, by the client's name."""
+    from sidechat_mcp.clients.claude_code.bindings import BINDINGS
+    from sidechat_mcp.clients.claude_code.drafting import NAME
+
+    return {NAME: BINDINGS}
+
+
+def allow_list(config: Config) -> Allowed:
+    """What a side session's agent may call, as far as it is read-only: below a client's session
+    that client's tools that are bound, else the workspace tools and what the settings allow."""
+    bound = {client: frozenset(one.name for one in each) for client, each in bindings().items()}
+    own = frozenset(tool.name for tool in WORKSPACE)
+    native = own.union(*(server.allowed for server in config.servers))
+
+    def allowed(session: Header) -> frozenset[str]:
+        return native if session.client is None else bound.get(session.client, frozenset())
+
+    return allowed
 
 
 async def open_store(config: Config) -> LogStore:
@@ -107,9 +126,9 @@ def assemble_parts(
     clock = SystemClock()
     if config.agent not in ("auto", "client"):
         provider(config.agent)  # A setting that names no agent is refused here, not at a fork.
-    box = tools or Box()
+    box = tools or Box(bindings())
     system = config.advisor_system
-    seams = Seams((separated(system),) if system else (), gate=read_only(box, ALLOWED))
+    seams = Seams((separated(system),) if system else (), gate=read_only(box, allow_list(config)))
     sessions = Sessions(store)
     agents = Agents(store, sessions, clock, provider, box, seams)
 
@@ -196,9 +215,10 @@ class Providers:
 def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """Every client whose conversations can be read, by name."""
     from sidechat_mcp.clients.claude_code.client import ClaudeCode
+    from sidechat_mcp.clients.codex.client import Codex
     from sidechat_mcp.clients.pi.client import Pi, began
 
-    clients: list[Client] = [ClaudeCode(environ), Pi(environ, since=began())]
+    clients: list[Client] = [ClaudeCode(environ), Codex(environ), Pi(environ, since=began())]
     return {client.name: client for client in clients}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,10 @@ from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.codex import locate
 from sidechat_mcp.clients.codex.drafting import NAME
+from sidechat_mcp.clients.codex.hosted import Fork
 from sidechat_mcp.clients.codex.places import Places, at, opened
+from sidechat_mcp.clients.codex.program import Program
+from sidechat_mcp.clients.codex.standing import turn_of
 from sidechat_mcp.clients.codex.transcript import read
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
@@ -19,6 +23,8 @@ from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 PATIENCE = 2.0
 """Seconds that a file which must come is waited for."""
 PAUSE = 0.05
+
+_TURN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Codex:
@@ -60,7 +66,12 @@ class Codex:
         return await run_sync(self._read, path, None)
 
     def hosted(self, point: Point) -> Hosted | None:
-        return None
+        """Codex's own ephemeral fork, where its program is here and the turn is one that it
+        knows by an id: turns of old files have none."""
+        if _TURN.fullmatch(turn_of(point.turn)) is None:
+            return None
+        command = Program(self._environ).command()
+        return Fork(point, command, self._environ) if command is not None else None
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         return None

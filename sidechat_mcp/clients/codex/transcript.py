@@ -28,56 +28,74 @@ Elsewhere = Callable[[str], AbstractContextManager[Source | None]]
 """Opens the rollout of another thread, or gives None where it is not there."""
 
 
+def rows(
+    source: Source,
+    elsewhere: Elsewhere,
+    tally: Tally,
+    above: tuple[str, ...] = (),
+    end: int | None = None,
+) -> Iterator[tuple[bool, int, dict[str, Any]]]:
+    """The JSON objects of a whole thread, up to the ordinal `end`: each with its place in its
+    file, and whether it stands in `source` itself. `above` are the threads that led here. A
+    thread's record of itself comes before what it goes on from.
+
+    Raises: ParentNotFound where something that it goes on from is missing."""
+    known = False
+    ordinal = 0
+    for place, one in records.each(source, tally):
+        numbered = amount(one.get("ordinal"))
+        ordinal = ordinal if numbered is None else numbered
+        meta = records.meta(one) if not known else None
+        # What a fork says of itself stands behind the end of what a fork of it goes on from.
+        if meta is None and end is not None and ordinal >= end:
+            return
+        yield not above, place, one
+        if meta is not None:
+            known = True
+            yield from _based(meta, elsewhere, tally, above, end)
+
+
+def _based(
+    meta: Meta, elsewhere: Elsewhere, tally: Tally, above: tuple[str, ...], end: int | None
+) -> Iterator[tuple[bool, int, dict[str, Any]]]:
+    if meta.base is None:
+        return
+    thread, length = meta.base
+    above = (*above, meta.id)
+    with elsewhere(thread) as source:
+        if source is None or thread in above or len(above) > DEEPEST:
+            raise ParentNotFound(
+                f"This conversation continues {thread}, whose file is not here, so it cannot be"
+                " read whole.",
+                then="Put that file back, or name another conversation.",
+            )
+        yield from rows(
+            source, elsewhere, tally, above, length if end is None else min(length, end)
+        )
+
+
 @dataclass(slots=True)
 class _Reading:
-    """What is known of the file that is read, and of all that it goes on from."""
+    """What is known of the thread that is read. `bare` files are those of the first versions."""
 
-    elsewhere: Elsewhere
     tally: Tally = field(default_factory=Tally)
     meta: Meta | None = None
     bare: bool = False
     said: int = 0
 
-    def records(self, source: Source) -> Iterator[Record]:
-        """Everything in `source`, after what it goes on from."""
-        for place, one in records.each(source, self.tally):
-            found = records.meta(one)
-            if found is not None and self.meta is None:
-                self.meta = found
-                self.bare = "payload" not in one
-                if found.subagent:
-                    raise _subagent(found)
-                yield from self._based(found, frozenset({found.id}), None)
+    def records(self, source: Source, elsewhere: Elsewhere) -> Iterator[Record]:
+        for own, place, one in rows(source, elsewhere, self.tally):
+            if own and self.meta is None:
+                self._meet(one)
             record = self._record(one, place)
             if record is not None:
                 yield record
 
-    def _based(self, meta: Meta, seen: frozenset[str], limit: int | None) -> Iterator[Record]:
-        """What the thread `meta` goes on from, up to the ordinal `limit`."""
-        if meta.base is None:
-            return
-        thread, end = meta.base
-        end = end if limit is None else min(end, limit)
-        with self.elsewhere(thread) as source:
-            if source is None or thread in seen or len(seen) > DEEPEST:
-                raise ParentNotFound(
-                    f"This conversation continues {thread}, whose file is not here, so it cannot"
-                    " be read whole.",
-                    then="Put that file back, or name another conversation.",
-                )
-            own = False
-            ordinal = 0
-            for place, one in records.each(source, self.tally):
-                if not own and (found := records.meta(one)) is not None:
-                    own = True
-                    yield from self._based(found, seen | {thread}, end)
-                numbered = amount(one.get("ordinal"))
-                ordinal = ordinal if numbered is None else numbered
-                if ordinal >= end:
-                    return
-                record = self._record(one, place)
-                if record is not None:
-                    yield record
+    def _meet(self, one: dict[str, Any]) -> None:
+        self.meta = records.meta(one)
+        self.bare = self.meta is not None and "payload" not in one
+        if self.meta is not None and self.meta.subagent:
+            raise _subagent(self.meta)
 
     def _record(self, one: dict[str, Any], place: int) -> Record | None:
         try:
@@ -95,8 +113,8 @@ def read(source: Source, name: str, elsewhere: Elsewhere, ref: str | None = None
 
     Raises: UnknownFormat; ParentNotFound for the thread of a subagent, and for a fork whose
     parent's file is missing."""
-    reading = _Reading(elsewhere)
-    told = turns.tell(reading.records(source), reading.tally, lambda: reading.bare)
+    reading = _Reading()
+    told = turns.tell(reading.records(source, elsewhere), reading.tally, lambda: reading.bare)
     tally, meta = reading.tally, reading.meta
     _refuse(reading)
     for kind, times in tally.unknown.items():

@@ -1,0 +1,210 @@
+"""A side session answered by Codex itself: an ephemeral fork in an app-server of our own.
+
+Facts (clients C2): `thread/fork` with `lastTurnId` and `ephemeral` keeps model, tools, cache key
+and messages as they were, and writes no rollout; rules ride in the first message, for base
+instructions would change the head."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.to_thread import run_sync
+
+from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients.codex import gate
+from sidechat_mcp.clients.codex.app_server import Answer, Pipe
+from sidechat_mcp.clients.codex.gate import Trust
+from sidechat_mcp.clients.codex.places import Places, opened
+from sidechat_mcp.clients.codex.standing import Standing, items, standing, turn_of
+from sidechat_mcp.clients.codex.transcript import rows
+from sidechat_mcp.clients.jsonl import Tally
+from sidechat_mcp.clients.lodging import end, gone, start
+from sidechat_mcp.clients.values import mapping, word
+from sidechat_mcp.core.assemble import Context, Message
+from sidechat_mcp.errors import InvalidRequest, ProviderError, Unreachable
+from sidechat_mcp.ports.client import Point
+from sidechat_mcp.ports.provider import About, Chunk
+
+SERVERS_PATIENCE = 10.0
+"""Seconds that the client's MCP servers may take: their tools are a part of the head."""
+
+
+@dataclass(slots=True)
+class _Running:
+    """A fork at work: `told` is how many of the session's own messages, answers left out, it has
+    been given."""
+
+    pipe: Pipe
+    thread: str
+    model: str | None
+    told: int = 0
+
+
+@dataclass(slots=True)
+class Fork:
+    """Codex's own fork at `point`. `command` is its program with the live client's settings."""
+
+    point: Point
+    command: Sequence[str]
+    environ: Mapping[str, str]
+    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+    _trust: Trust | None = None
+
+    @property
+    def about(self) -> About:
+        return About(
+            "codex",
+            None,
+            "your Codex subscription or key",
+            "reads this conversation's history; every tool is denied",
+            head="client",
+        )
+
+    def wire(self, context: Context) -> Mapping[str, str]:
+        return {}
+
+    @asynccontextmanager
+    async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
+        running = self._running.pop(context.session, None)
+        own = briefing.own(context)
+        try:
+            if running is not None and running.pipe.process.returncode is not None:
+                await gone(running.pipe.process)
+                running = None
+            if running is None:
+                running = await self._start()
+            answer = await _ask(running, own)
+            yield answer.chunks()
+            if answer.done:
+                running.told = _asked(own)
+                self._running[context.session] = running
+                running = None
+        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise Unreachable(
+                "Codex could not be talked to.", then="See `sidechat doctor`."
+            ) from error
+        finally:
+            if running is not None:
+                await gone(running.pipe.process)
+
+    def close(self) -> None:
+        for running in self._running.values():
+            end(running.pipe.process)
+        self._running.clear()
+
+    async def _start(self) -> _Running:
+        stood = await run_sync(self._standing)
+        pipe = await self._gated()
+        try:
+            return await self._fork(pipe, stood)
+        except BaseException:
+            await gone(pipe.process)
+            raise
+
+    async def _gated(self) -> Pipe:
+        """An app-server in which our hook is in force. Raises: ProviderError."""
+        for _ in range(2):
+            pipe = await self._opened()
+            try:
+                listed = await pipe.ask("hooks/list", {"cwds": [self.point.cwd or "/"]})
+                found = gate.found(listed)
+                if found is not None and found.trusted:
+                    return pipe
+            except BaseException:
+                await gone(pipe.process)
+                raise
+            await gone(pipe.process)
+            self._trust = found
+        raise ProviderError(
+            "This Codex does not run the hook that keeps a side conversation read-only, so nothing"
+            " was asked.",
+            then="Upgrade Codex, or set SIDECHAT_AGENT to another agent.",
+        )
+
+    async def _opened(self) -> Pipe:
+        program, *settings = self.command
+        argv = [program, "app-server", *settings, *gate.switches(self._trust)]
+        process = await start(argv, self.point.cwd, self.environ)
+        assert process.stdout is not None
+        pipe = Pipe(process, BufferedByteReceiveStream(process.stdout))
+        try:
+            await pipe.open()
+        except BaseException:
+            await gone(process)
+            raise
+        return pipe
+
+    async def _fork(self, pipe: Pipe, stood: Standing) -> _Running:
+        read = await pipe.ask("config/read", {"cwd": self.point.cwd, "includeLayers": False})
+        config = mapping(read.get("config"))
+        asked: dict[str, Any] = {
+            "threadId": self.point.ref,
+            "lastTurnId": turn_of(self.point.turn),
+            "ephemeral": True,
+            "excludeTurns": True,
+            "sandbox": "read-only",
+            "approvalPolicy": "never",
+            "config": {"mcp_servers": gate.servers(config), **_settings(stood)},
+            "model": stood.model,
+            "modelProvider": stood.provider,
+        }
+        forked = await pipe.ask("thread/fork", {k: v for k, v in asked.items() if v is not None})
+        thread = word(mapping(forked.get("thread")).get("id"))
+        if thread is None:
+            raise ProviderError("Codex made no fork that could be talked to.")
+        added = items(stood, self.point.turn)
+        if added:
+            await pipe.ask("thread/inject_items", {"threadId": thread, "items": list(added)})
+        awaited = gate.started(config)
+        with anyio.move_on_after(SERVERS_PATIENCE):
+            while not awaited <= pipe.up:
+                await pipe.next()
+        return _Running(pipe, thread, word(forked.get("model")))
+
+    def _standing(self) -> Standing:
+        """Raises: ProviderError where the conversation is not there any more."""
+        places = Places(self.environ)
+        path = places.file(self.point.ref)
+        if path is None:
+            raise ProviderError(f"Codex has no conversation {self.point.ref} any more.")
+        try:
+            with opened(path) as file:
+                every = rows(file, partial(places.elsewhere, beside=path), Tally())
+                thread = ((place, one) for _, place, one in every)
+                found = standing(thread, turn_of(self.point.turn), self.point.record)
+        except (OSError, InvalidRequest) as error:
+            raise ProviderError(f"The conversation cannot be read: {error}") from error
+        if not found.known:
+            raise ProviderError(
+                "The turn that this side session was forked at is no longer in the conversation.",
+                then="Fork it again.",
+            )
+        return found
+
+
+def _settings(stood: Standing) -> dict[str, Any]:
+    """The call settings that a fork would else take from the configuration of today."""
+    chosen = {"model_reasoning_effort": stood.effort, "model_reasoning_summary": stood.summary}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+async def _ask(running: _Running, own: Sequence[Message]) -> Answer:
+    new = [place for place, one in enumerate(own) if one.role != "assistant"][running.told :]
+    # A fork that was told nothing yet hears the earlier answers too, under a label.
+    fresh = own if not running.told else [own[place] for place in new]
+    said = {"type": "text", "text": briefing.words(fresh)}
+    begun = await running.pipe.ask("turn/start", {"threadId": running.thread, "input": [said]})
+    turn = word(mapping(begun.get("turn")).get("id"))
+    if turn is None:
+        raise ProviderError("Codex began no turn.", retryable=True)
+    return Answer(running.pipe, running.thread, turn, running.model)
+
+
+def _asked(own: Sequence[Message]) -> int:
+    return sum(one.role != "assistant" for one in own)
