@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 from anyio.abc import Process
+from anyio.lowlevel import checkpoint
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from sidechat_mcp.clients.pi.records import tokens
@@ -48,6 +49,7 @@ class Pipe:
         """The next object. A dialog that somebody's extension opens is called off: nobody is
         there to answer it. Raises: AnswerCut."""
         while True:
+            await checkpoint()  # What is buffered comes without one.
             try:
                 line = await self.lines.receive_until(b"\n", LINE)
             except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound) as error:
