@@ -1,7 +1,7 @@
 """What of a parent's request a child finds in the provider's cache, measured against a real
 llama.cpp server in all three wire formats. Prints a table; exits 1 where a figure is missed.
 
-    python -m benchmarks.cache [--model FILE.gguf]
+    python -m benchmarks.cache [--model FILE.gguf] [--reports N]
 
 Without a model one of random weights is made: what it says is noise, what it has cached is real."""
 
@@ -37,7 +37,7 @@ from sidechat_mcp.providers.openai_chat import wire as openai_chat
 from sidechat_mcp.providers.openai_responses import wire as openai_responses
 
 REPORTS = 90
-"""How long the parent's history is: about 10,000 tokens; at least 4,000 are asked for."""
+"""How long the parent's history is, each about 110 tokens; at least 4,000 are asked for."""
 SIBLINGS = 3
 """Children of the one fork; the times are medians, the tokens those of the worst."""
 INHERITED, INTERLEAVED, CHANGED, SOONER = 0.99, 0.97, 0.01, 1 / 20
@@ -134,11 +134,11 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def history(salt: str) -> list[Message]:
+def history(salt: str, reports: int) -> list[Message]:
     """A long talk, another one for each salt."""
     drawn = random.Random(salt)
     messages: list[Message] = []
-    for n in range(REPORTS):
+    for n in range(reports):
         lines = [
             f"the {drawn.choice(SERVICES)} of tenant {drawn.randint(1, 99)} {drawn.choice(STATES)}"
             for _ in range(8)
@@ -154,7 +154,8 @@ def salted(salt: int) -> str:
     return f"{salt}. {SYSTEM}"
 
 
-async def measure(name: str, format: Format, address: str, key: str, table: Table) -> None:
+async def measure(name: str, address: str, key: str, reports: int, table: Table) -> None:
+    format = FORMATS[name]
     about = About("bench", "m", "nobody", "none")
     access = Access("llama.cpp", endpoint(address + format.path), lambda: Secret(key))
     provider = Wired(about, format.wire, access, Turnstiles())
@@ -162,7 +163,7 @@ async def measure(name: str, format: Format, address: str, key: str, table: Tabl
     header = RequestHeader(
         Part(salted(number)), model="m", settings={format.limit: 8, "temperature": 0}
     )
-    parent = Line(provider, header, history(name))
+    parent = Line(provider, header, history(name, reports))
     cold = await parent.ask("What needs a look first?")
     say(f"{name}: {cold.prompt} tokens, cold {cold.seconds:.2f} s")
     if cold.prompt < 4000 or cold.cached > cold.prompt * CHANGED:
@@ -204,16 +205,16 @@ async def measure(name: str, format: Format, address: str, key: str, table: Tabl
 
 def corpus() -> str:
     """Text that has the words of the conversations, for the random model's vocabulary."""
-    said = [plain(message.content) for message in history("corpus")]
+    said = [plain(message.content) for message in history("corpus", REPORTS)]
     return " ".join([SYSTEM, FRAMING, "system user assistant", *said])
 
 
-async def restarted(start: Callable[[], Engine], table: Table) -> None:
+async def restarted(start: Callable[[], Engine], reports: int, table: Table) -> None:
     """What is still known after the server's process was ended and begun again."""
     name = "/v1/chat/completions"
     format = FORMATS[name]
     header = RequestHeader(Part(salted(9)), settings={format.limit: 8, "temperature": 0})
-    messages = history("restart")
+    messages = history("restart", reports)
     asked: list[Answered] = []
     for _ in range(2):
         engine = start()
@@ -227,7 +228,7 @@ async def restarted(start: Callable[[], Engine], table: Table) -> None:
     table.answer("the same request", asked[1])
 
 
-async def run(model: Path | None) -> int:
+async def run(model: Path | None, reports: int) -> int:
     table = Table()
     with tempfile.TemporaryDirectory(prefix="sidechat-cache-") as folder:
         if model is None:
@@ -242,11 +243,11 @@ async def run(model: Path | None) -> int:
         try:
             address = await anyio.to_thread.run_sync(engine.address)
             say(f"{model.name}, one slot, {address}")
-            for name, format in FORMATS.items():
-                await measure(name, format, address, engine.key, table)
+            for name in FORMATS:
+                await measure(name, address, engine.key, reports, table)
         finally:
             await anyio.to_thread.run_sync(engine.close)
-        await restarted(start, table)
+        await restarted(start, reports, table)
     say("all figures met" if not table.missed else f"{table.missed} figures missed")
     return 1 if table.missed else 0
 
@@ -254,7 +255,9 @@ async def run(model: Path | None) -> int:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     arguments.add_argument("--model", type=Path, help="a GGUF file instead of random weights")
-    sys.exit(anyio.run(run, arguments.parse_args().model))
+    arguments.add_argument("--reports", type=int, default=REPORTS, help="length of the history")
+    given = arguments.parse_args()
+    sys.exit(anyio.run(run, given.model, given.reports))
 
 
 if __name__ == "__main__":

@@ -214,6 +214,8 @@ async def test_nothing_there_is_said_with_the_address() -> None:
         (403, "{}", "bad_credentials"),
         (402, "{}", "quota_spent"),
         (429, '{"error":{"code":"insufficient_quota","message":"x"}}', "quota_spent"),
+        (400, '{"error":{"message":"Your credit balance is too low"}}', "quota_spent"),
+        (429, '{"error":{"message":"Check your plan and billing details"}}', "rate_limited"),
         (429, "{}", "rate_limited"),
         (404, '{"error":{"type":"not_found_error","message":"model: x"}}', "unknown_model"),
         (400, '{"error":{"message":"prompt is too long: 9 tokens > 8"}}', "context_overflow"),

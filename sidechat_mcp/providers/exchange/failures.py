@@ -26,7 +26,9 @@ _OVERFLOW = re.compile(
     r"|exceeds? .{0,40}(context|token)|exceed_context|input is too long|request_too_large",
     re.IGNORECASE,
 )
-_QUOTA = re.compile(r"insufficient.?(quota|credit|fund)|billing|credit balance", re.IGNORECASE)
+# Words alone may also mean a rate: some say "check your plan and billing" of one request too many.
+_SPENT = re.compile(r"insufficient_(quota|credit|fund|balance)|billing", re.IGNORECASE)
+_SPENT_WORDS = re.compile(r"credit balance|insufficient (credit|fund|balance)", re.IGNORECASE)
 _BUSY = re.compile(r"overloaded|server_error|api_error|timeout|unavailable|capacity", re.IGNORECASE)
 _BY_STATUS = {
     400: "invalid_request_error",
@@ -70,7 +72,7 @@ def failure(who: str, status: int, said: Complaint, after: float | None = None) 
         kinds = "api_error"
     everything = f"{kinds} {said.words}"
     shown = _shown(said.words, status, kinds)
-    if status == 402 or _QUOTA.search(everything):
+    if _SPENT.search(kinds) or _SPENT_WORDS.search(said.words):
         return QuotaSpent(f"{who} says the account has no credit left.", then="Top it up there.")
     if status in (401, 403) or re.search(
         r"authentication|permission|invalid_api_key|\b40[13]\b", kinds
