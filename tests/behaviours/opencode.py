@@ -9,4 +9,40 @@ BEHAVIOURS = {
         "issue 4: bar 2", "The real files hold exactly what was written down by hand before."
     ),
     "opencode:never-written": Behaviour("law 11", "No file of opencode is changed by reading."),
+    "opencode:live-database": Behaviour(
+        "issue 4: transcript", "A live database shows its newest rows, and its log is left alone."
+    ),
+    "opencode:three-tables": Behaviour(
+        "issue 4: transcript", "Three tables can be read, and none that holds secrets."
+    ),
+    "opencode:older-tree": Behaviour(
+        "issue 4: transcript", "Conversations from before the database are read from their files."
+    ),
+    "opencode:turns": Behaviour(
+        "design: mirror", "A turn is a message and every answer to it; only closed ones are drafts."
+    ),
+    "opencode:interrupted": Behaviour(
+        "law 10", "What was interrupted is closed, with what the model is still shown of it."
+    ),
+    "opencode:shown-context": Behaviour(
+        "issue 4: transcript", "What the model was shown stands where it was shown, and no more."
+    ),
+    "opencode:compaction": Behaviour(
+        "design: mirror", "Context begins anew at a compaction that worked, with its kept tail."
+    ),
+    "opencode:revert": Behaviour(
+        "issue 4: transcript", "What a person took back appears nowhere in what is read."
+    ),
+    "opencode:subagents": Behaviour(
+        "issue 4: transcript", "The session of a task's agent is never the parent."
+    ),
+    "opencode:delivered": Behaviour(
+        "law 7", "A note of ours that a message shows is reported with that message."
+    ),
+    "opencode:who-is-calling": Behaviour(
+        "issue 4: locate", "The one conversation that runs this very call is calling, or none."
+    ),
+    "opencode:mutations": Behaviour(
+        "issue 4: bar 2", "However rows or the file are damaged, reading never crashes."
+    ),
 }

@@ -144,7 +144,7 @@ def consult(path: Path, work: Callable[[Database], T]) -> T:
     for still in (_at_rest(path), None):
         try:
             found = _consult(path, still is not None, work)
-        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, UnicodeDecodeError) as error:
             raise _unknown(path, str(error)) from error
         except apsw.Error as error:
             raise _missing(path, str(error)) from error

@@ -124,6 +124,14 @@ class Record:
 def read(row: Row, tally: Tally) -> Record | None:
     """What a message says, or None when it cannot be told (then counted)."""
     tally.lines += 1
+    try:
+        return _read(row, tally)
+    except RecursionError:
+        tally.unreadable["message nested too deeply"] += 1
+        return None
+
+
+def _read(row: Row, tally: Tally) -> Record | None:
     found = parsed(row.text, "message", tally)
     if found is None:
         return None
