@@ -88,6 +88,10 @@ def bindings() -> Mapping[str, Sequence[Binding]]:
     return {NAME: BINDINGS}
 
 
+def _listed(bound: Sequence[Binding]) -> str:
+    return schemas.dump((one.name, one.description, one.schema) for one in bound)
+
+
 def allow_list(config: Config) -> Allowed:
     """What a side session's agent may call, as far as it is read-only: below a client's session
     that client's tools that are bound, else the workspace tools and what the settings allow."""
@@ -152,6 +156,7 @@ def assemble_parts(
         about,
         here,
         config.note_cap,
+        {client: _listed(each) for client, each in bindings().items()},
     )
     return Sidechat(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,11 @@ class _Server(BaseModel):
     args: list[str] = []
     env: dict[str, str] = {}
     url: str | None = None
+    allow: list[str] = []
+
+
+_SERVER = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
+"""A server's name: it stands before two underscores in the names of its tools."""
 
 
 def _servers(found: object, path: Path) -> Sequence[Server]:
@@ -103,12 +109,18 @@ def _servers(found: object, path: Path) -> Sequence[Server]:
         where = ".".join(map(str, ("servers", *first["loc"])))
         raise InvalidRequest(f"{path}: {where}: {first['msg']}.", then="Correct it.") from None
     for name, one in given.items():
+        if _SERVER.fullmatch(name) is None:
+            raise InvalidRequest(
+                f"{path}: {name!r} is no name for a server.",
+                then="Use letters, digits, - and single _ between them.",
+            )
         if (one.command is None) == (one.url is None):
             raise InvalidRequest(
                 f"{path}: servers.{name} needs either `command` or `url`.", then="Give one."
             )
     return tuple(
-        Server(name, one.command, tuple(one.args), one.env, one.url) for name, one in given.items()
+        Server(name, one.command, tuple(one.args), one.env, one.url, tuple(one.allow))
+        for name, one in given.items()
     )
 
 

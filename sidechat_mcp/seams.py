@@ -32,7 +32,8 @@ AssembleSeam = Callable[[Head, Callable[[Head], Awaitable[Head]]], Awaitable[Hea
 GateSeam = Callable[
     [Attempt, Callable[[Attempt], Awaitable[Outcome | None]]], Awaitable[Outcome | None]
 ]
-"""Answers None to let the call through, or the `Outcome` that stands in for it."""
+"""Answers None to let the call through, or the `Outcome` that stands in for it. The call itself
+is carried out as it is: what an interceptor passes on is only what the next one sees."""
 Gate = Callable[[Attempt], Awaitable[Outcome | None]]
 RequestSeam = Callable[[Context], Awaitable[None]]
 """May refuse by raising, or observe; it cannot change a byte."""

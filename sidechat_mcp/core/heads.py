@@ -17,13 +17,14 @@ def known(part: Part) -> bool:
     return part.text is not None
 
 
-def carried(parent: RequestHeader, model: str | None) -> RequestHeader:
+def carried(parent: RequestHeader, model: str | None, tools: str = "[]") -> RequestHeader:
     """The parent's head as another agent can send it: what is only a digest, or unknown, cannot
-    be sent and is empty; the model is the agent's own."""
+    be sent. Such a system prompt is empty; of such tools it lists `tools`, those of the parent's
+    that can be carried out for the agent. The model is the agent's own."""
     return replace(
         parent,
         system=parent.system if known(parent.system) else Part(text=""),
-        tools=parent.tools if known(parent.tools) else Part(text="[]"),
+        tools=parent.tools if known(parent.tools) else Part(text=tools),
         model=model or parent.model,
     )
 

@@ -6,11 +6,14 @@ appended together, and only when the log moved meanwhile are facts and decision 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import cast
 
-from sidechat_mcp.core import digest
+import anyio
+
+from sidechat_mcp.core import digest, schemas
 from sidechat_mcp.core.assemble import Context, assemble
-from sidechat_mcp.core.content import ToolUse, text
+from sidechat_mcp.core.content import Media, Text, Thinking, ToolUse, Verbatim, text
 from sidechat_mcp.core.events import (
     Body,
     ContextMessage,
@@ -40,6 +43,8 @@ or None when the turn may end."""
 
 MOST_REQUESTS = 64
 """A turn that still asks for calls after so many requests ends with `error`."""
+GATE = 60.0
+"""Seconds that the gate may take over one call; a tool's server may have to be started for it."""
 TRIES = 100
 """How often a decision is made again when the log moved under it."""
 
@@ -94,7 +99,7 @@ class Loop:
             except ProviderError as error:
                 return "error", str(error)
             if reply.calls:
-                context = await self._carry_out(reply)
+                context = await self._carry_out(reply, schemas.names(context.header.tools.text))
                 continue
             reason, detail = reply.ending()
             following = more(reply.text) if more is not None and reason == "completed" else None
@@ -112,12 +117,15 @@ class Loop:
                 if heard and self.emit is not None:
                     await self.emit(heard)
 
-    async def _carry_out(self, reply: Reply) -> Context:
-        """Answer every call of `reply`, each durable before it is started, then ask again."""
+    async def _carry_out(self, reply: Reply, listed: frozenset[str]) -> Context:
+        """Answer every call of `reply`, each durable before it is started, then ask again.
+        `listed` are the tools that the head in force tells the model of: there are no others."""
         pending: list[Body] = reply.facts()
         for use in reply.calls:
             call = ToolCall(self.turn, use.id, use.name, use.input)
-            outcome = await self._gate(call)
+            outcome = await self._gate(Attempt(self.header, call))
+            if outcome is None and use.name not in listed:
+                outcome = _refused(f"There is no tool {use.name!r} here.")
             if outcome is None:
                 await self._keep([*pending, call])
                 pending = []
@@ -148,23 +156,22 @@ class Loop:
         row = await self.sessions.row(self.header.id)
         raise Moved(self.header.id, -1, row.head)
 
-    async def _gate(self, call: ToolCall) -> Outcome | None:
-        """None when the call may be carried out, else what stands in for it."""
+    async def _gate(self, attempt: Attempt) -> Outcome | None:
+        """None when the call may be carried out, else what stands in for it. Interceptors see a
+        copy: judged, and carried out, is the call itself, whatever they made of theirs."""
 
         async def end(_: Attempt) -> Outcome | None:
-            if await self.tools.find(call.name, self.header) is not None:
-                return None
-            return _refused(f"There is no tool {call.name!r} here.")
+            return None
 
         chain = end
         for seam in reversed(self.seams.pre_execute):
             chain = _before(seam, chain)
-        attempt = Attempt(self.header, call)
         try:
-            outcome = await chain(attempt)
+            outcome = await chain(Attempt(replace(attempt.session), replace(attempt.call)))
             if outcome is None and self.seams.gate is not None:
-                outcome = await self.seams.gate(attempt)
-            return outcome
+                with anyio.fail_after(GATE):
+                    outcome = await self.seams.gate(attempt)
+            return None if outcome is None else _sound(outcome)
         except Exception as error:
             # Whatever goes wrong in a gate, nothing is carried out.
             return _refused(f"The call was not allowed: {type(error).__name__}.")
@@ -174,9 +181,21 @@ class Loop:
             tool = await self.tools.find(use.name, self.header)
             if tool is None:
                 return _refused(f"There is no tool {use.name!r} here.")
-            return await tool.run(use.input, self.header)
+            return _sound(await tool.run(use.input, self.header))
         except Exception as error:
             return _refused(f"{use.name} failed: {error}")
+
+
+def _sound(outcome: object) -> Outcome:
+    """`outcome`, which came from outside our own code, when it is one that a log can keep."""
+    content: object = outcome.content if isinstance(outcome, Outcome) else None
+    blocks = cast("tuple[object, ...]", content) if isinstance(content, tuple) else (None,)
+    if isinstance(outcome, Outcome) and all(isinstance(block, _BLOCKS) for block in blocks):
+        return outcome
+    raise TypeError(f"a {type(outcome).__name__} is no outcome")
+
+
+_BLOCKS = (Text, Thinking, ToolUse, Media, Verbatim)
 
 
 def _before(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +37,22 @@ class Tool(Protocol):
         """Carry out a call of `session`'s agent with `input` (JSON text). What the model can put
         right is an error outcome that says how; nothing is raised for it."""
         ...
+
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A tool of a client's own, `name`, and the workspace tool `ours` that carries it out in a
+    side session. `schema` is that of the client's arguments; `translate` makes them ours, and
+    raises ValueError, in words for the model, for what ours cannot do."""
+
+    name: str
+    ours: str
+    description: str
+    schema: Mapping[str, Any]
+    translate: Callable[[Arguments], Arguments]
 
 
 class Toolbox(Protocol):

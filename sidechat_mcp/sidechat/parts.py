@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sidechat_mcp.core.events import Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
@@ -24,7 +24,8 @@ URI = "sidechat://sessions/"
 @dataclass(frozen=True, slots=True)
 class Parts:
     """`agent` is the configured agent's name, `about` describes any agent by its name, `here`
-    gives what is known of our own process (environment, ancestors, folder) for a caller."""
+    gives what is known of our own process (environment, ancestors, folder) for a caller. `bound`
+    are those tools of a client's own that can be carried out here, as a head lists them."""
 
     store: LogStore
     sessions: Sessions
@@ -35,6 +36,7 @@ class Parts:
     about: Callable[[str], About]
     here: Callable[[Caller], Call]
     cap: int
+    bound: Mapping[str, str] = field(default_factory=dict[str, str])
 
     async def visible(self, caller: Caller, session: str) -> Row:
         """A session of the caller's own, of any origin. Somebody else's is as good as none.

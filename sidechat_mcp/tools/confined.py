@@ -12,6 +12,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,6 +29,8 @@ _SECRET = re.compile(
 _SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".gcloud"})
 UNSEARCHED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".hg", ".svn"})
 """Folders that walks leave out; they can still be listed and read by name."""
+MOST_IN_A_FOLDER = 50_000
+"""How many entries of one folder are looked at."""
 
 
 class Refused(Exception):
@@ -47,6 +50,10 @@ def parts(root: str, path: str) -> list[str]:
     """The components of `path` below `root`. Raises Refused for a path that leads outside."""
     if "\0" in path:
         raise Refused("A path has no NUL character.")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise Refused("A path has no half characters.") from None
     pure = PurePosixPath(path)
     if pure.is_absolute():
         try:
@@ -96,11 +103,27 @@ def read(root: str, components: list[str], most: int) -> tuple[bytes, int]:
             return file.read(most), state.st_size
 
 
+def is_folder(root: str, components: list[str]) -> bool:
+    """Whether a path below `root` is a folder, else a regular file. Raises Refused."""
+    if not components:
+        return True
+    name = "/".join(components)
+    with folder(root, components[:-1]) as held:
+        mode = _kind(components[-1], held)
+    if mode is None:
+        raise Refused(f"There is no {name} in this session's folder.")
+    if stat.S_ISLNK(mode):
+        raise Refused(f"{name} is a link, which is not followed.")
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise Refused(f"{name} is no regular file.")
+    return stat.S_ISDIR(mode)
+
+
 def entries(held: int, prefix: str) -> list[Entry]:
     """What the folder `held` contains, by name; links and special files are left out."""
     found: list[Entry] = []
     with os.scandir(held) as listing:
-        for one in listing:
+        for one in islice(listing, MOST_IN_A_FOLDER):
             if one.is_dir(follow_symlinks=False):
                 found.append(Entry(prefix + one.name, True))
             elif one.is_file(follow_symlinks=False):
@@ -109,26 +132,38 @@ def entries(held: int, prefix: str) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.path)
 
 
-def walk(root: str, components: list[str], most: int, until: float) -> Iterator[Entry]:
-    """Every file below a folder, at most `most` entries looked at, ending at monotonic `until`."""
-    waiting = [components]
-    looked = 0
-    while waiting:
-        here = waiting.pop()
+@dataclass(slots=True)
+class Walk:
+    """Every file below a folder, `most` entries at most and no longer than monotonic `until`.
+    `cut` says whether that was not all."""
+
+    root: str
+    start: list[str]
+    most: int
+    until: float
+    cut: bool = False
+
+    def __iter__(self) -> Iterator[Entry]:
+        waiting, looked = [self.start], 0
+        while waiting:
+            here = waiting.pop()
+            for entry in self._entries(here):
+                looked += 1
+                if looked > self.most or time.monotonic() > self.until:
+                    self.cut = True
+                    return
+                name = entry.path.rpartition("/")[2]
+                if not entry.is_folder:
+                    yield entry
+                elif name not in UNSEARCHED:
+                    waiting.append([*here, name])
+
+    def _entries(self, here: list[str]) -> list[Entry]:
         try:
-            with folder(root, here) as held:
-                found = entries(held, "".join(f"{part}/" for part in here))
+            with folder(self.root, here) as held:
+                return entries(held, "".join(f"{part}/" for part in here))
         except (Refused, OSError):
-            continue
-        for entry in found:
-            looked += 1
-            if looked > most or time.monotonic() > until:
-                return
-            name = entry.path.rpartition("/")[2]
-            if not entry.is_folder:
-                yield entry
-            elif name not in UNSEARCHED:
-                waiting.append([*here, name])
+            return []  # It went away, or became a link, while we looked.
 
 
 def _opened(part: str, flags: int, held: int, name: str) -> int:

@@ -4,7 +4,6 @@ Nothing here writes. Every answer is bounded in size and time and says when it w
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from sidechat_mcp.core.events import Header
 from sidechat_mcp.ports.tool import Outcome
 from sidechat_mcp.tools import confined
 from sidechat_mcp.tools.confined import Refused
+from sidechat_mcp.tools.patterns import matcher
 
 MOST_BYTES = 256 * 1024
 """Of a file, in one answer."""
@@ -62,7 +62,8 @@ class Looking:
             return _wrong(str(refusal))
         except OSError as error:
             return _wrong(f"That cannot be read: {error.strerror}.")
-        return Outcome(text(words))
+        # A file's name need not be text; what cannot be told is spelled out.
+        return Outcome(text(words.encode("utf-8", "backslashreplace").decode()))
 
 
 def read_file(root: str, given: Arguments) -> str:
@@ -91,42 +92,61 @@ def list_folder(root: str, given: Arguments) -> str:
 
 def find_files(root: str, given: Arguments) -> str:
     pattern = _text(given, "pattern")
-    until = time.monotonic() + SECONDS
-    found = [
-        one.path
-        for one in confined.walk(root, [], MOST_WALKED, until)
-        if _matches(one.path, pattern)
-    ]
-    return _bounded(sorted(found), MOST_ENTRIES) or f"No file matches {pattern}."
+    start = confined.parts(root, str(given.get("path") or "."))
+    if not confined.is_folder(root, start):
+        raise Refused(f"{'/'.join(start)} is a file, not a folder.")
+    # What is below the start is compared without it, as a shell in that folder would.
+    matches, skip = _matcher(root, pattern), sum(len(part) + 1 for part in start)
+    walk = confined.Walk(root, start, MOST_WALKED, time.monotonic() + SECONDS)
+    found = [one.path for one in walk if matches(one.path[skip:])]
+    said = _bounded(sorted(found), MOST_ENTRIES) or f"No file matches {pattern}."
+    return said + (_UNFINISHED if walk.cut else "")
 
 
 def search_text(root: str, given: Arguments) -> str:
     wanted = _text(given, "text")
-    pattern = str(given.get("pattern") or "*")
+    matches = _matcher(root, str(given.get("pattern") or "*"))
     start = confined.parts(root, str(given.get("path") or "."))
-    until = time.monotonic() + SECONDS
-    found: list[str] = []
-    for entry in confined.walk(root, start, MOST_WALKED, until):
-        components = entry.path.split("/")
-        if entry.size > LONG_FILE or confined.secret(components):
+    if not confined.is_folder(root, start):
+        held, size = confined.read(root, start, LONG_FILE)
+        return _found(_lines("/".join(start), held, wanted), wanted, 0, size > len(held))
+    skip = sum(len(part) + 1 for part in start)
+    walk = confined.Walk(root, start, MOST_WALKED, time.monotonic() + SECONDS)
+    found, left_out = list[str](), 0
+    for entry in walk:
+        if not matches(entry.path[skip:]):
             continue
-        if not _matches(entry.path, pattern):
+        if entry.size > LONG_FILE or confined.secret(entry.path.split("/")):
+            left_out += 1
             continue
-        found.extend(_lines(root, components, wanted))
-        if len(found) > MOST_MATCHES or time.monotonic() > until:
+        found.extend(_lines(entry.path, _held(root, entry), wanted))
+        if len(found) > MOST_MATCHES:
+            walk.cut = True
             break
-    return _bounded(found, MOST_MATCHES) or f"{wanted!r} was not found."
+    return _found(found, wanted, left_out, walk.cut)
 
 
-def _lines(root: str, components: list[str], wanted: str) -> list[str]:
+_UNFINISHED = "\n[not everything was looked at: name a folder or a narrower pattern]"
+
+
+def _found(lines: list[str], wanted: str, left_out: int, cut: bool) -> str:
+    said = "\n".join(lines[:MOST_MATCHES]) or f"{wanted!r} was not found."
+    if left_out:
+        said += f"\n[files left out as too long or usually holding credentials: {left_out}]"
+    return said + (_UNFINISHED if cut else "")
+
+
+def _held(root: str, entry: confined.Entry) -> bytes:
     try:
-        held, _ = confined.read(root, components, LONG_FILE)
+        return confined.read(root, entry.path.split("/"), LONG_FILE)[0]
     except (Refused, OSError):
-        return []
+        return b""  # It went away, or became a link, while we looked.
+
+
+def _lines(name: str, held: bytes, wanted: str) -> list[str]:
     if b"\0" in held[:8192]:
         return []
     folded = wanted.casefold()
-    name = "/".join(components)
     return [
         f"{name}:{number}: {line.strip()[:300]}"
         for number, line in enumerate(held.decode("utf-8", "replace").split("\n"), 1)
@@ -134,13 +154,14 @@ def _lines(root: str, components: list[str], wanted: str) -> list[str]:
     ][: MOST_MATCHES + 1]
 
 
-def _matches(path: str, pattern: str) -> bool:
-    """Shell patterns: with a slash on the whole path (`**/` also stands for nothing), else on
-    the name."""
-    if "/" not in pattern:
-        return fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)
-    short = pattern.removeprefix("**/")
-    return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, short)
+def _matcher(root: str, pattern: str) -> Callable[[str], bool]:
+    below = pattern.removeprefix(root.rstrip("/") + "/")
+    if below.startswith("/"):
+        raise Refused(f"{pattern} is outside this session's folder.")
+    try:
+        return matcher(below)
+    except ValueError as error:
+        raise Refused(str(error)) from None
 
 
 def _text(given: Arguments, name: str) -> str:
@@ -163,7 +184,7 @@ def _bounded(lines: list[str], most: int) -> str:
 
 
 def _wrong(why: str) -> Outcome:
-    return Outcome(text(why), is_error=True)
+    return Outcome(text(why.encode("utf-8", "backslashreplace").decode()), is_error=True)
 
 
 def _object(required: list[str], **properties: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -190,13 +211,15 @@ WORKSPACE = (
     Looking("list_folder", "List a folder.", _object([], path=_PATH), list_folder),
     Looking(
         "find_files",
-        "Find files by a shell pattern such as *.py or src/**/test_*.py.",
-        _object(["pattern"], pattern={"type": "string"}),
+        "Find files by a shell pattern such as *.py or src/**/test_*.py; .git, node_modules, .venv"
+        " and caches are left out.",
+        _object(["pattern"], pattern={"type": "string"}, path=_PATH),
         find_files,
     ),
     Looking(
         "search_text",
-        "Find lines that contain a text (upper and lower case are alike).",
+        "Find lines that contain a text (upper and lower case are alike); binary files, .git,"
+        " node_modules, .venv and caches are left out.",
         _object(
             ["text"],
             text={"type": "string"},

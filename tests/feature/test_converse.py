@@ -203,7 +203,7 @@ def calling(*names: str) -> list[Any]:
 
 async def native_with(speaker: Speaker, chest: Chest, store: MemoryStore) -> tuple[Sidechat, str]:
     sidechat = workshop(store, agents={"speaker": speaker}, tools=chest)
-    return sidechat, (await sidechat.native(ME)).id
+    return sidechat, (await sidechat.native(ME, tools=True)).id
 
 
 async def test_a_native_session_calls_its_tools_each_durable_before_it_starts() -> None:

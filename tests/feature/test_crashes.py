@@ -102,7 +102,7 @@ async def every_kind(log: Path) -> None:
     calls = [Whole(ToolUse("c1", "hammer", "{}")), Spent(1, 1), Done("tool_use")]
     answer = [Whole(Text("Done.")), Spent(2, 2), Done()]
     async with opened(log, Speaker([calls, answer, "Side.", "Note."])) as sidechat:
-        native = await sidechat.native(ME, system="Be brief.")
+        native = await sidechat.native(ME, system="Be brief.", tools=True)
         await sidechat.converse(ME, "Hit.", session=native.id)
         fork = await sidechat.fork(ME, parent=native.id, question="Side?")
         await sidechat.merge(ME, session=fork.session)

@@ -58,7 +58,9 @@ async def test_folders_are_listed_and_files_found_and_searched(root: Path) -> No
     assert await said(root, "list_folder", path="src") == "app.py\t44"
     assert await said(root, "find_files", pattern="*.py") == "src/app.py"
     assert await said(root, "find_files", pattern="**/*.md") == "notes.md"
-    assert await said(root, "search_text", text="needle") == "src/app.py:5: return 'Needle'"
+    found = "src/app.py:5: return 'Needle'"
+    assert await said(root, "search_text", text="needle", path="src") == found
+    assert await said(root, "search_text", text="needle", path="src/app.py") == found
 
 
 @behaviour("tools:confined")
@@ -85,7 +87,7 @@ async def test_no_path_leads_outside(root: Path, path: str) -> None:
 
 @behaviour("tools:confined")
 async def test_walks_do_not_follow_links(root: Path) -> None:
-    assert await said(root, "search_text", text="outside secret") == (
+    assert await said(root, "search_text", text="outside secret", pattern="[!.]*") == (
         "'outside secret' was not found."
     )
     assert "private" not in await said(root, "find_files", pattern="*")
