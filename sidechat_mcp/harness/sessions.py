@@ -61,8 +61,7 @@ class Sessions:
 
     async def own(self, row: Row) -> Session:
         """The state of the session's own events alone, without reading its ancestors'."""
-        events = await self.store.read(row.header.id, row.header.seed_length, row.head)
-        return fold(row.header, events, row.head)
+        return fold(row.header, await self.tail(row, row.header.seed_length), row.head)
 
     async def context(self, row: Row) -> Context:
         """What the session's model would be sent now."""

@@ -77,8 +77,10 @@ class Fork:
         key: str | None,
         reuse_untouched: bool,
         compact: bool = False,
-    ) -> ForkReport:
-        """Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
+    ) -> tuple[ForkReport, Row]:
+        """The report, still without a title, and the child.
+
+        Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         found = await self.adoption.parent(caller, parent, file)
         row = found.row
         cut = await self.parts.sessions.cut(row)
@@ -87,12 +89,15 @@ class Fork:
                 f"{name(row.header)} has no completed turn yet.",
                 then="Fork it after its first answer is complete.",
             )
+        child: Row | None = None
         if reuse_untouched:
-            once = await self._untouched(caller, row, cut, question)
+            once, child = await self._untouched(caller, row, cut, question)
         else:
             once = keyed(caller, "fork", row.header.id, key, question, compact or None)
         agent = await self._agent(row, cut)
         about = self.parts.about(agent)
+        if child is not None:
+            return await self._report(child, found, cut, about, True), child
         first = await self._first(row, cut, about, compact)
         seed = Seed(row.header.id, cut.length)
         # A conversation given as a file is talked about where the person stands.
@@ -100,7 +105,7 @@ class Fork:
         meta = Meta("sidechat", caller.principal, agent, cwd, row.header.client)
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
-        return await self._report(child, found, cut, about, receipt.again)
+        return await self._report(child, found, cut, about, receipt.again), child
 
     async def _agent(self, row: Row, cut: Cut) -> str:
         """The configured agent; under `auto` a native parent's own, or the parent's client where
@@ -139,8 +144,7 @@ class Fork:
             first.append(RequestHeader(model=about.model or about.name))
         elif about.head == "same":
             parent = (await self._figure(row, cut.length)).header
-            bound = self.parts.bound.get(row.header.client or "", "[]")
-            own = heads.carried(parent, about.model, bound)
+            own = heads.carried(parent, about.model)
             if own != parent or self.parts.agents.seams.assemble:
                 first.append(own)
         if compact:
@@ -161,18 +165,21 @@ class Fork:
                 reply.fold(chunk)
         return ContextCompacted(text(SUMMARY + reply.text), cut.number)
 
-    async def _untouched(self, caller: Caller, row: Row, cut: Cut, question: str | None) -> Once:
-        """The key under which a prompt forks: the same child until it has a turn of its own."""
+    async def _untouched(
+        self, caller: Caller, row: Row, cut: Cut, question: str | None
+    ) -> tuple[Once, Row | None]:
+        """The key under which a prompt forks, and the child that is there already: the same one
+        until it has a turn of its own."""
         scope = joined(caller.principal, row.header.id, str(cut.length), question)
         n = 0
         while True:
             once = Once(f"prompt/{scope}/{n}")
             receipt = await self.parts.store.once(once.key)
             if receipt is None:
-                return once
+                return once, None
             child = await self.parts.sessions.row(receipt.session)
             if not (await self.parts.sessions.own(child)).own_turns:
-                return once
+                return once, child
             n += 1
 
     async def _report(
@@ -181,7 +188,7 @@ class Fork:
         header = child.header
         parent = found.row.header
         figures = await self._figure(found.row, header.seed_length)
-        own = await self.parts.store.read(header.id, header.seed_length, child.head)
+        own = await self.parts.sessions.tail(child, header.seed_length)
         head = _head(figures.header, own, about)
         report = ForkReport(
             session=header.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -51,6 +51,9 @@ class Lists:
     parts: Parts
     adoption: Adoption
     _summaries: OrderedDict[Place, Summary] = field(default_factory=OrderedDict[Place, Summary])
+    _lines: OrderedDict[SessionId, tuple[tuple[int, int], Listed]] = field(
+        default_factory=OrderedDict[SessionId, tuple[tuple[int, int], Listed]]
+    )
 
     async def sessions(
         self, caller: Caller, parent: str | None, cursor: str | None, limit: int, recent_only: bool
@@ -72,8 +75,11 @@ class Lists:
             rows.extend(await self.parts.store.rows(query))
         rows.sort(key=lambda row: -row.active)
         page = rows[:limit]
+        above = dict.fromkeys(row.header.parent_session for row in page)
+        parents = [await self.parts.store.row(one) for one in above if one is not None]
+        by_id = {parent.header.id: parent for parent in parents}
         return Listing(
-            [await self._listed(row) for row in page],
+            [await self._listed(row, by_id) for row in page],
             _cursor(page[-1].active) if len(rows) > limit else None,
         )
 
@@ -110,13 +116,18 @@ class Lists:
             return [(await self.parts.visible(caller, parent)).header.id]
         return [row.header.id for row in await self.adoption.line(caller, client, ref)]
 
-    async def _listed(self, row: Row) -> Listed:
+    async def _listed(self, row: Row, parents: Mapping[SessionId, Row]) -> Listed:
         header = row.header
         assert header.parent_session is not None
+        parent = parents[header.parent_session]
+        # What a line says changes with the session, and with its parent: a note lands there.
+        moment = (row.active, parent.active)
+        kept = self._lines.get(header.id)
+        if kept is not None and kept[0] == moment:
+            return kept[1]
         summary = await self._summary(row)
-        parent = await self.parts.store.row(header.parent_session)
         merged = await self.parts.store.onces(handback.prefix(header.id))
-        return Listed(
+        line = Listed(
             session=header.id,
             uri=uri(header.id),
             title=summary.title,
@@ -127,6 +138,10 @@ class Lists:
             turns=summary.turns,
             merged=bool(merged),
         )
+        self._lines[header.id] = moment, line
+        if len(self._lines) > KEPT_SUMMARIES:
+            self._lines.popitem(last=False)
+        return line
 
     async def _summary(self, row: Row) -> Summary:
         return await self._once((row.header.id, row.head, "whole"), self._summarised, row)

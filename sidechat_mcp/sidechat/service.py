@@ -5,6 +5,7 @@ Every method takes the `Caller` first and lets only errors of `sidechat_mcp.erro
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,9 @@ from sidechat_mcp.sidechat.reports import (
 )
 
 _ALL = 1_000_000
+KEPT_PAGES = 64
+LARGEST_PAGE = 128 * 1024
+"""Characters of a page that is still kept."""
 
 
 class Sidechat:
@@ -49,6 +53,7 @@ class Sidechat:
         self._merge = Merge(parts, self._delivery)
         self._lists = Lists(parts, self._adoption)
         self._checkup = Checkup(parts.store)
+        self._pages: OrderedDict[tuple[SessionId, int], str] = OrderedDict()
 
     async def fork(
         self,
@@ -70,11 +75,14 @@ class Sidechat:
 
         Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         question = question if question and question.strip() else None
-        report = await self._fork(caller, parent, file, question, key, reuse_untouched, compact)
+        report, child = await self._fork(
+            caller, parent, file, question, key, reuse_untouched, compact
+        )
         first = None
         if question is not None and not reuse_untouched:
             first = await self._converse(caller, question, report.session, key, emit)
-        return replace(report, first=first, title=await self._title(report.session))
+            child = await self.parts.store.row(report.session)
+        return replace(report, first=first, title=await self._lists.title(child))
 
     async def converse(
         self,
@@ -152,14 +160,25 @@ class Sidechat:
     async def side(self, caller: Caller, session: str) -> tuple[Session, Sequence[Event]]:
         """A side session's whole state and its own events, for resources and `show`.
         Raises SessionNotFound also for sessions that are no side sessions of the caller's."""
-        row = await self.parts.side(caller, session)
+        return await self._side(await self.parts.side(caller, session))
+
+    async def _side(self, row: Row) -> tuple[Session, Sequence[Event]]:
         state = await self.parts.sessions.state(row)
         events = await self.parts.sessions.tail(row, row.header.seed_length)
         return state, events
 
     async def markdown(self, caller: Caller, session: str) -> str:
-        """A side session as Markdown (`core.render.session`)."""
-        return render.session(*await self.side(caller, session))
+        """A side session as Markdown (`core.render.session`), rendered once until it grows."""
+        row = await self.parts.side(caller, session)
+        place = (row.header.id, row.head)
+        page = self._pages.get(place)
+        if page is None:
+            page = render.session(*await self._side(row))
+            if len(page) <= LARGEST_PAGE:
+                self._pages[place] = page
+            if len(self._pages) > KEPT_PAGES:
+                self._pages.popitem(last=False)
+        return page
 
     async def ndjson(self, caller: Caller, session: str) -> str:
         """A session's log with its places, inherited events included."""

@@ -107,3 +107,28 @@ async def test_a_fork_at_the_tip_of_a_side_session_is_not_taken_for_it() -> None
     second = await sidechat.fork(caller, parent=first)
     listed = {one.session: one.turns for one in (await sidechat.sessions(caller)).sessions}
     assert listed == {first: 1, second.session: 0}
+
+
+async def test_a_list_that_was_shown_before_tells_what_came_since() -> None:
+    sidechat, caller = workshop(), Caller()
+    side = (await sidechat.fork(caller, parent="shelf:r1")).session
+    shown = [(await sidechat.sessions(caller)).sessions[0]]
+    await sidechat.converse(caller, "Is it so?", session=side)
+    shown.append((await sidechat.sessions(caller)).sessions[0])
+    await sidechat.merge(caller, session=side, note="It is so.")
+    shown.append((await sidechat.sessions(caller)).sessions[0])
+    assert [(one.title, one.turns, one.merged) for one in shown] == [
+        ("And then?", 0, False),
+        ("Is it so?", 1, False),
+        ("Is it so?", 1, True),
+    ]
+
+
+async def test_a_page_that_was_shown_before_tells_what_came_since() -> None:
+    sidechat, caller = workshop(), Caller()
+    side = (await sidechat.fork(caller, parent="shelf:r1")).session
+    assert "Is it so?" not in await sidechat.markdown(caller, side)
+    await sidechat.converse(caller, "Is it so?", session=side)
+    page = await sidechat.markdown(caller, side)
+    assert "> Is it so?" in page
+    assert await sidechat.markdown(caller, side) == page

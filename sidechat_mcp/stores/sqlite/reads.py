@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sidechat_mcp.core import codec
-from sidechat_mcp.core.events import Event
+from sidechat_mcp.core.events import Event, Header
 from sidechat_mcp.core.ids import EventId, SessionId, is_session_id
 from sidechat_mcp.errors import DamagedLog, SessionNotFound
 from sidechat_mcp.ports.store import Receipt, Row
@@ -129,13 +130,19 @@ def row(connection: Connection, session: SessionId) -> Row:
 
 def as_row(found: tuple[SessionId, bytes, bytes, int, int]) -> Row:
     uid, written, sum, head, active = found
+    return Row(_header(uid, written, sum), head, active)
+
+
+# Rows are asked for again and again, and a header never changes.
+@lru_cache(maxsize=4096)
+def _header(uid: SessionId, written: bytes, sum: bytes) -> Header:
     try:
         header = codec.load_header(written)
         if header.id != uid or codec.checksum(0, uid, header.created_at, written) != sum:
             raise DamagedLog(uid, 0, "its header differs from its checksum")
     except (ValueError, TypeError) as error:
         raise DamagedLog(uid, 0, f"its header cannot be read ({error})") from error
-    return Row(header, head, active)
+    return header
 
 
 def children(connection: Connection, session: SessionId) -> Sequence[SessionId]:

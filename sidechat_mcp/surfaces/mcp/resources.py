@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import mcp.types as T
 from mcp.shared.exceptions import MCPError
 
@@ -124,6 +126,8 @@ def _missing(uri: str, why: SidechatError | None = None) -> MCPError:
     return MCPError(T.INVALID_PARAMS, said, {"uri": uri})
 
 
+# The same page is asked for again and again, and little of it changes.
+@lru_cache(maxsize=1024)
 def _resource(one: Listed) -> T.Resource:
     return T.Resource(
         uri=one.uri,
