@@ -144,7 +144,8 @@ class Fork:
             first.append(RequestHeader(model=about.model or about.name))
         elif about.head == "same":
             parent = (await self._figure(row, cut.length)).header
-            own = heads.carried(parent, about.model)
+            bound = self.parts.bound.get(row.header.client or "", "[]")
+            own = heads.carried(parent, about.model, bound)
             if own != parent or self.parts.agents.seams.assemble:
                 first.append(own)
         if compact:
