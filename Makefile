@@ -9,7 +9,7 @@ SHIPPED := pyproject.toml README.md LICENSE \
   $(shell find sidechat_mcp -type f ! -path '*/__pycache__/*' 2>/dev/null)
 export PYTHON
 
-.PHONY: help demo test check lint types rooms sizes format parts lock changes clean clients soak
+.PHONY: help demo test check lint types rooms sizes format parts lock changes clean clients soak cache
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -50,10 +50,14 @@ lock: .venv/dev.ok ## renew the locks: newest versions that fit, hashes, no addr
 	$(LOCK) pyproject.toml --group build -o .ci/lock/run.txt
 	$(LOCK) pyproject.toml --group build --extra dev -o .ci/lock/dev.txt
 	$(LOCK) --group legacy -o .ci/lock/legacy.txt
+	$(LOCK) pyproject.toml --group build --group cache -o .ci/lock/cache.txt
 	$(BIN)/python .ci/node/install.py --renew
 
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --no-annotate
+
+cache: .build/cache/.ok ## what a child finds in a real prefix cache (MODEL=file.gguf for a real one)
+	.build/cache/bin/python -m benchmarks.cache $(if $(MODEL),--model $(MODEL))
 
 clients: .venv/dev.ok ## the journeys in real clients (RIG=a copy of the rig, set up)
 	@test -n "$(RIG)" || { echo "Say where the rig is: make clients RIG=path/to/rig"; exit 2; }
@@ -98,6 +102,15 @@ clean: ## remove what the other verbs made
 $(NPM_PARTS)/.ok: .ci/node/package-lock.json .ci/node/install.py .venv/dev.ok
 	@echo "Setting up Node checks in .build/node (once) ..."
 	@$(BIN)/python .ci/node/install.py
+	@touch $@
+
+.build/cache/.ok: .ci/lock/cache.txt
+	@echo "Setting up llama.cpp in .build/cache (once) ..."
+	@$(PYTHON) -m venv .build/cache
+	@.build/cache/bin/python -m pip --disable-pip-version-check --quiet --quiet install \
+	  --require-hashes -r .ci/lock/cache.txt
+	@.build/cache/bin/python -m pip --disable-pip-version-check --quiet --quiet install \
+	  --no-deps --no-build-isolation -e .
 	@touch $@
 
 .build/legacy/.ok: .ci/lock/legacy.txt
