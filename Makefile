@@ -9,7 +9,7 @@ SHIPPED := pyproject.toml README.md LICENSE \
   $(shell find sidechat_mcp -type f ! -path '*/__pycache__/*' 2>/dev/null)
 export PYTHON
 
-.PHONY: help demo test check lint types rooms sizes format parts lock changes clean clients soak cache
+.PHONY: help demo test check lint types rooms sizes format parts bench bench-quick lock changes clean clients soak cache
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -45,11 +45,18 @@ format: .venv/dev.ok ## what a machine can put right by itself
 parts: .venv/dev.ok
 	@$(MAKE) --no-print-directory $(NPM_PARTS)/.ok .build/legacy/.ok || test -z "$$CI"
 
+bench: .venv/dev.ok .build/bench/.ok ## what it costs, every figure with its bar (minutes)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-quick: .venv/dev.ok .build/bench/.ok ## the same in a minute and a half
+	@$(BIN)/python -m benchmarks --quick $(ARGS)
+
 lock: .venv/dev.ok ## renew the locks: newest versions that fit, hashes, no addresses
 	rm -f .ci/lock/*.txt
 	$(LOCK) pyproject.toml --group build -o .ci/lock/run.txt
 	$(LOCK) pyproject.toml --group build --extra dev -o .ci/lock/dev.txt
 	$(LOCK) --group legacy -o .ci/lock/legacy.txt
+	$(LOCK) --group bench -o .ci/lock/bench.txt
 	$(LOCK) pyproject.toml --group build --group cache -o .ci/lock/cache.txt
 	$(BIN)/python .ci/node/install.py --renew
 
@@ -118,4 +125,12 @@ $(NPM_PARTS)/.ok: .ci/node/package-lock.json .ci/node/install.py .venv/dev.ok
 	@$(PYTHON) -m venv .build/legacy
 	@.build/legacy/bin/python -m pip --disable-pip-version-check --quiet --quiet install \
 	  --require-hashes -r .ci/lock/legacy.txt
+	@touch $@
+
+# Only what is used of these is ever compiled.
+.build/bench/.ok: .ci/lock/bench.txt
+	@echo "Setting up what a fork is compared with in .build/bench (once) ..."
+	@$(PYTHON) -m venv .build/bench
+	@.build/bench/bin/python -m pip --disable-pip-version-check --quiet --quiet install \
+	  --no-compile --require-hashes -r .ci/lock/bench.txt
 	@touch $@

@@ -55,7 +55,8 @@ async def serve(canned: Mapping[str, Any]) -> None:
 
 
 def main(files: Sequence[str]) -> None:
-    anyio.run(serve, json.loads(Path(files[0]).read_bytes()) if files else {})
+    canned: Mapping[str, Any] = json.loads(Path(files[0]).read_bytes()) if files else {}
+    anyio.run(serve, canned)
 
 
 if __name__ == "__main__":

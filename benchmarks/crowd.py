@@ -33,7 +33,8 @@ _BODY = UserMessage(TurnId("turn-0"), text("x" * (ROW - 60)))
 Write = Callable[[SessionId, Draft], Awaitable[object]]
 
 
-def main(how: str, folder: str, times: str, sync: str, shared: str, own: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
+    how, folder, times, sync, shared, *own = arguments
     slow = SlowSync() if sync == "slow" else None
     anyio.run(checkpoint)  # So that the event loop is imported before we fork.
     here, ready = os.pipe()
@@ -105,4 +106,4 @@ class Member:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:6], sys.argv[6:])
+    main(sys.argv[1:])

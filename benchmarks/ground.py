@@ -148,7 +148,7 @@ class SlowSync(_System):
     """While it is registered, every database that is opened syncs like a quiet disk."""
 
     def __init__(self) -> None:
-        super().__init__("slow-sync", "unix", makedefault=True)
+        _System.__init__(self, "slow-sync", "unix", makedefault=True)
 
     def xOpen(self, name: object, flags: object) -> object:
         return _SlowFile("unix", name, flags)

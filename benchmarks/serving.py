@@ -35,10 +35,10 @@ async def serving(ground: Ground, plan: Plan) -> Sequence[Figure]:
             for one, answer in zip(asked, answers, strict=True):
                 found = bare.modern(one.method, one.params)
                 assert found == answer, f"not the same bytes: {found!r} {answer!r}"
-                taken = await alternate(
+                mine, other = await alternate(
                     plan.times(120), partial(_ask, ours, one), partial(_ask, bare, one)
                 )
-                figures.append(at_most(f"{one.title} / a bare server's", *taken, one.bar))
+                figures.append(at_most(f"{one.title} / a bare server's", mine, other, one.bar))
     return figures
 
 

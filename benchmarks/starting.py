@@ -57,4 +57,5 @@ def _start(command: Sequence[str], home: Path, hello: Hello) -> float:
 def _together(home: Path) -> float:
     """Seconds until the last of four has answered."""
     with ThreadPoolExecutor(TOGETHER) as pool:
-        return max(pool.map(lambda _: _start(OURS, home, Pipe.hello), range(TOGETHER)))
+        starts = [pool.submit(_start, OURS, home, Pipe.hello) for _ in range(TOGETHER)]
+        return max(start.result() for start in starts)

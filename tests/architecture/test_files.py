@@ -59,13 +59,13 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_some_machine() -> None:
 
 @behaviour("house:locks")
 def test_locks_pin_everything_by_hash_and_name_no_address() -> None:
-    for name in ("run", "dev", "legacy"):
+    for name in ("run", "dev", "legacy", "bench"):
         text = (TOP / ".ci" / "lock" / f"{name}.txt").read_text(encoding="utf-8")
         assert not re.search(r"://|#|@ |--index|--find", text), name
         entries = re.split(r"\n(?=\S)", text.strip())
         bare = [e for e in entries if not re.match(r"[a-z0-9.-]+==\S+ .*--hash=sha256:", e, re.S)]
         assert bare == [], name
-        assert name == "legacy" or "\nhatchling==" in text, "the build backend is locked too"
+        assert name in ("legacy", "bench") or "\nhatchling==" in text, "the build backend is locked too"
     npm = (TOP / ".ci" / "node" / "package-lock.json").read_text(encoding="utf-8")
     assert '"resolved"' not in npm
     assert npm.count('"integrity"') > 100
