@@ -150,7 +150,7 @@ class Fork:
             "excludeTurns": True,
             "sandbox": "read-only",
             "approvalPolicy": "never",
-            "config": {"mcp_servers": gate.servers(config), **_settings(stood)},
+            "config": {"mcp_servers": gate.servers(config), **_settings(stood, config)},
             "model": stood.model,
             "modelProvider": stood.provider,
         }
@@ -188,10 +188,15 @@ class Fork:
         return found
 
 
-def _settings(stood: Standing) -> dict[str, Any]:
-    """The call settings that a fork would else take from the configuration of today."""
-    chosen = {"model_reasoning_effort": stood.effort, "model_reasoning_summary": stood.summary}
-    return {name: value for name, value in chosen.items() if value is not None}
+def _settings(stood: Standing, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a fork would else take from today's configuration, or have otherwise for its sandbox:
+    how hard the model thinks, and whether its provider searches a live or a stored web."""
+    chosen: dict[str, Any] = {}
+    if stood.effort is not None:
+        chosen["model_reasoning_effort"] = stood.effort
+    if stood.wide_open and config.get("web_search") is None:
+        chosen["web_search"] = "live"
+    return chosen
 
 
 async def _ask(running: _Running, own: Sequence[Message]) -> Answer:

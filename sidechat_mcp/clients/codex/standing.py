@@ -16,13 +16,13 @@ from sidechat_mcp.clients.values import mapping, word
 
 @dataclass(slots=True)
 class Standing:
-    """`added` are the items that were put in between that turn and the next, as the client keeps
+    """`wide_open` says that the client's sandbox was off. `added` are the items that were put in between that turn and the next, as the client keeps
     them. `known` says that the turn is in this file."""
 
     model: str | None = None
     provider: str | None = None
     effort: str | None = None
-    summary: str | None = None
+    wide_open: bool = False
     added: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     known: bool = False
 
@@ -69,7 +69,8 @@ def _take(found: Standing, one: Mapping[str, Any], payload: Mapping[str, Any]) -
             settings = mapping(mapping(payload.get("collaboration_mode")).get("settings"))
             found.model = word(payload.get("model")) or found.model
             found.effort = word(payload.get("effort")) or word(settings.get("reasoning_effort"))
-            found.summary = word(payload.get("summary"))
+            policy = mapping(payload.get("sandbox_policy"))
+            found.wide_open = policy.get("type") == "danger-full-access"
         case "event_msg":
             settings = mapping(payload.get("thread_settings"))
             found.provider = word(settings.get("model_provider_id")) or found.provider

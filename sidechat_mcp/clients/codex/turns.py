@@ -262,8 +262,10 @@ class _Teller:
     def _note(self, turn: Turn, record: Record, content: Content) -> None:
         """Which notes of ours the model was shown here."""
         for block in content:
-            for note in seen(block.text) if isinstance(block, Text) else ():
-                turn.delivered.setdefault(note, record.name)
+            if isinstance(block, Text):
+                # A tool's result is shown as JSON text, where quotes are escaped.
+                for note in (*seen(block.text), *seen(block.text.replace('\\"', '"'))):
+                    turn.delivered.setdefault(note, record.name)
 
 
 def _over(turn: Turn, uncounted: bool) -> bool:
