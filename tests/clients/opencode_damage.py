@@ -155,7 +155,7 @@ def _each(row: Row, change: Callable[[bytes | None], bytes | None]) -> Row:
 
 
 def _spots(value: Any) -> list[tuple[Any, Any]]:
-    names: list[Any] = [*value] if isinstance(value, dict) else [*range(len(value))]
+    names: list[Any] = [*value] if hasattr(value, "keys") else [*range(len(value))]
     found = [(value, name) for name in names]
     for name in names:
         if isinstance(value[name], dict | list):

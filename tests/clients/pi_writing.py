@@ -17,7 +17,7 @@ class Session:
     """A session that grows entry by entry; `tip` is what the next entry hangs on."""
 
     ref: str = "s-1"
-    cwd: str = "/work/ferry"
+    cwd: str = "/srv/ferry"
     version: int | None = 3
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     tip: str | None = None
@@ -88,7 +88,7 @@ def _iso(number: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def talk(ref: str = "s-1", cwd: str = "/work/ferry") -> Session:
+def talk(ref: str = "s-1", cwd: str = "/srv/ferry") -> Session:
     """Two whole turns, one with a call."""
     session = Session(ref, cwd)
     session.entry("model_change", provider="stub", modelId="m-1")

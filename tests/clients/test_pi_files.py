@@ -45,7 +45,7 @@ def shared() -> Path:
     return found
 
 
-@behaviour("pi:oracle", "clients:never-written")
+@behaviour("pi:oracle", "pi:never-written", "clients:never-written")
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_real_file_holds_what_was_written_down(name: str) -> None:
     path, expected = shared() / name, ORACLE[name]
@@ -83,7 +83,7 @@ def _seen(found: Transcript) -> dict[str, Any]:
     calls = [one for answer in answers for one in answer.content if isinstance(one, ToolUse)]
     return {
         "ref": found.ref,
-        "cwd": found.cwd,
+        "folder": (found.cwd or "").rpartition("/")[2],
         "version": found.version,
         "model": answers[-1].model,
         "context_turns": sum(isinstance(one, TurnStart) for one in bodies),

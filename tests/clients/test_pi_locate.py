@@ -153,7 +153,7 @@ async def test_a_session_in_which_nobody_spoke_is_no_conversation(home: Home) ->
 
 
 @pytest.mark.parametrize(
-    ("cwd", "name"), [("/work/a:b", "--work-a-b--"), ("C:\\work\\a", "--C--work-a--")]
+    ("cwd", "name"), [("/srv/a:b", "--srv-a-b--"), ("C:\\work\\a", "--C--work-a--")]
 )
 def test_a_folder_of_sessions_is_named_as_pi_names_it(cwd: str, name: str) -> None:
     assert key(cwd) == name

@@ -72,7 +72,7 @@ MUTATIONS: Sequence[Mutation] = (
 
 
 def samples() -> list[bytes]:
-    rich = long_talk("/work/ferry")
+    rich = long_talk("/srv/ferry")
     rich.system(content="Be brief.", sections={"cwd": None}, toolsAdded=[TOOL], toolsRemoved=[{}])
     kept = rich.user("Where?")
     rich.answer("There.")

@@ -52,7 +52,7 @@ def test_a_session_is_its_closed_turns() -> None:
         "(turn 2", "user: When does it leave?", "answer: At 14:00 UTC.", "usage", "completed)",
     ]  # fmt: skip
     assert counts(read) == (1, 2, 0, 0)
-    assert (read.ref, read.cwd, read.version) == ("s-1", "/work/ferry", "3")
+    assert (read.ref, read.cwd, read.version) == ("s-1", "/srv/ferry", "3")
 
 
 @behaviour("pi:only-closed-turns")
@@ -167,7 +167,7 @@ def test_the_head_is_what_the_system_messages_add_up_to() -> None:
     write = {**TOOL, "name": "write"}
     session.system(
         content="Be brief.",
-        sections={"preamble": None, "cwd": "<cwd>\n/work\n</cwd>"},
+        sections={"preamble": None, "cwd": "<cwd>\n/srv\n</cwd>"},
         toolsAdded=[write],
         toolsRemoved=[{"name": "read"}],
     )
@@ -175,7 +175,7 @@ def test_the_head_is_what_the_system_messages_add_up_to() -> None:
     heads = [one.body for one in of(session).drafts if isinstance(one.body, RequestHeader)]
     assert [(one.model, one.system.text, one.tools.text) for one in heads] == [
         ("m-1", "You are pi.", _tools("read")),
-        ("m-1", "Be brief.\n\n<cwd>\n/work\n</cwd>", _tools("write")),
+        ("m-1", "Be brief.\n\n<cwd>\n/srv\n</cwd>", _tools("write")),
     ]
 
 

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from sidechat_mcp.clients.claude_code import setup as claude_code
+from sidechat_mcp.clients.pi import setup as pi
 from sidechat_mcp.errors import InvalidRequest, OutsideError
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
-CLIENTS = {"claude-code": claude_code}
+CLIENTS = {"claude-code": claude_code, "pi": pi}
+PROGRAMS = {"claude-code": "claude"}
+"""What a client's program is called, where it is not called as the client is."""
 
 
 def setup(args: Namespace, terminal: Terminal) -> int:
@@ -26,7 +29,8 @@ def setup(args: Namespace, terminal: Terminal) -> int:
         raise InvalidRequest(f"No client is called {args.client!r}.", then=f"Known: {known}.")
     client = CLIENTS[args.client]
     program = client.executable(os.environ)
-    files, do, undo = _steps(client, program or "claude", args.hook)
+    called = program or PROGRAMS.get(args.client) or str(args.client)
+    files, do, undo = _steps(client, called, args.hook)
     if args.undo:
         files, do, undo = dict[Path, str](), undo, do
     said: dict[str, Any] = {
@@ -37,8 +41,8 @@ def setup(args: Namespace, terminal: Terminal) -> int:
         "ran": not args.print,
     }
     if args.print:
-        shown = [f"# writes {path}" for path in files] + [shlex.join(argv) for argv in do]
-        terminal.show(said, "\n".join(shown))
+        shown = [f"# writes {path}:\n{_quoted(held)}" for path, held in files.items()]
+        terminal.show(said, "\n".join([*shown, *map(shlex.join, do)]))
         return 0
     if program is None:
         raise InvalidRequest(
@@ -71,6 +75,11 @@ def _steps(
     home = Path(os.environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
     hook: claude_code.Hook = client.hook(program, home)
     return hook.files, [plan.do, *hook.do], [*hook.undo, plan.undo]
+
+
+def _quoted(held: str) -> str:
+    """A file's text as comments of a shell."""
+    return "\n".join(f"#   {line}".rstrip() for line in held.splitlines())
 
 
 def _again(args: Namespace) -> str:
