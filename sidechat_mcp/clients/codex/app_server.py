@@ -1,12 +1,13 @@
-"""Codex's app-server: JSON-RPC without its version member, an object a line, either way (facts:
-clients C2, and its own schema, 0.171). Answers and notifications come on one pipe."""
+"""Codex's app-server: JSON-RPC without its version member (facts: clients C2, and its own schema,
+0.171). Answers and notifications come on one wire: a process's pipes, an object a line, or a
+socket, an object a message."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import Process
@@ -53,12 +54,34 @@ _FAILURES: Mapping[str, type[ProviderError]] = {
 _AGAIN = (Overloaded, RateLimited, Unreachable)
 
 
+class Wire(Protocol):
+    async def send(self, text: bytes) -> None: ...
+
+    async def receive(self) -> bytes:
+        """One whole object. Raises: anyio's stream errors when there will be none."""
+        ...
+
+
 @dataclass(slots=True)
-class Pipe:
-    """`up` are the MCP servers of this client that have come up, or never will."""
+class Lines:
+    """The pipes of an app-server of our own."""
 
     process: Process
-    lines: BufferedByteReceiveStream
+    read: BufferedByteReceiveStream
+
+    async def send(self, text: bytes) -> None:
+        assert self.process.stdin is not None
+        await self.process.stdin.send(text + b"\n")
+
+    async def receive(self) -> bytes:
+        return await self.read.receive_until(b"\n", LINE)
+
+
+@dataclass(slots=True)
+class Talk:
+    """`up` are the MCP servers of this client that have come up, or never will."""
+
+    wire: Wire
     asked: int = 0
     up: set[str] = field(default_factory=set[str])
 
@@ -86,7 +109,7 @@ class Pipe:
         there to decide it. Raises: AnswerCut."""
         while True:
             try:
-                line = await self.lines.receive_until(b"\n", LINE)
+                line = await self.wire.receive()
             except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound) as error:
                 raise AnswerCut(
                     "Codex ended before its answer did.",
@@ -112,15 +135,14 @@ class Pipe:
                 self.up.add(name)
 
     async def _say(self, what: Mapping[str, Any]) -> None:
-        assert self.process.stdin is not None
-        await self.process.stdin.send(json.dumps(what).encode() + b"\n")
+        await self.wire.send(json.dumps(what).encode())
 
 
 @dataclass(slots=True)
 class Answer:
-    """One turn of the thread `thread` off the pipe. Other threads and turns are none of ours."""
+    """One turn of the thread `thread`. Other threads and turns are none of ours."""
 
-    pipe: Pipe
+    talk: Talk
     thread: str
     turn: str
     model: str | None
@@ -131,7 +153,7 @@ class Answer:
     async def chunks(self) -> AsyncIterator[Chunk]:
         spent: list[Mapping[str, Any]] = []
         while True:
-            said = await self.pipe.next()
+            said = await self.talk.next()
             params = mapping(said.get("params"))
             if params.get("threadId") != self.thread:
                 continue

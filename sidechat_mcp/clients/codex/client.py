@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from sidechat_mcp.clients.codex import locate
+from sidechat_mcp.clients.codex import deliver, locate
 from sidechat_mcp.clients.codex.drafting import NAME
 from sidechat_mcp.clients.codex.hosted import Fork
 from sidechat_mcp.clients.codex.places import Places, at, opened
@@ -74,7 +74,11 @@ class Codex:
         return Fork(point, command, self._environ) if command is not None else None
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
-        return None
+        """By the client's daemon, where the person opened that door and it has the thread."""
+        if not deliver.wanted(self._environ):
+            return None
+        path = deliver.socket(Places(self._environ).home)
+        return deliver.DOOR if await deliver.inject(path, ref, text) else None
 
     def _read(self, path: Path, ref: str | None) -> Transcript:
         elsewhere = partial(Places(self._environ).elsewhere, beside=path)

@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any
 
 import anyio
+from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients import briefing
 from sidechat_mcp.clients.codex import gate
-from sidechat_mcp.clients.codex.app_server import Answer, Pipe
+from sidechat_mcp.clients.codex.app_server import Answer, Lines, Talk
 from sidechat_mcp.clients.codex.gate import Trust
 from sidechat_mcp.clients.codex.places import Places, opened
 from sidechat_mcp.clients.codex.standing import Standing, items, standing, turn_of
@@ -40,7 +41,8 @@ class _Running:
     """A fork at work: `told` is how many of the session's own messages, answers left out, it has
     been given."""
 
-    pipe: Pipe
+    process: Process
+    talk: Talk
     thread: str
     model: str | None
     told: int = 0
@@ -74,8 +76,8 @@ class Fork:
         running = self._running.pop(context.session, None)
         own = briefing.own(context)
         try:
-            if running is not None and running.pipe.process.returncode is not None:
-                await gone(running.pipe.process)
+            if running is not None and running.process.returncode is not None:
+                await gone(running.process)
                 running = None
             if running is None:
                 running = await self._start()
@@ -91,57 +93,46 @@ class Fork:
             ) from error
         finally:
             if running is not None:
-                await gone(running.pipe.process)
+                await gone(running.process)
 
     def close(self) -> None:
         for running in self._running.values():
-            end(running.pipe.process)
+            end(running.process)
         self._running.clear()
 
     async def _start(self) -> _Running:
         stood = await run_sync(self._standing)
-        pipe = await self._gated()
-        try:
-            return await self._fork(pipe, stood)
-        except BaseException:
-            await gone(pipe.process)
-            raise
-
-    async def _gated(self) -> Pipe:
-        """An app-server in which our hook is in force. Raises: ProviderError."""
         for _ in range(2):
-            pipe = await self._opened()
+            process = await self._process()
             try:
-                listed = await pipe.ask("hooks/list", {"cwds": [self.point.cwd or "/"]})
-                found = gate.found(listed)
-                if found is not None and found.trusted:
-                    return pipe
+                talk = Talk(Lines(process, BufferedByteReceiveStream(_output(process))))
+                await talk.open()
+                if await self._gated(talk):
+                    return await self._fork(process, talk, stood)
             except BaseException:
-                await gone(pipe.process)
+                await gone(process)
                 raise
-            await gone(pipe.process)
-            self._trust = found
+            await gone(process)
         raise ProviderError(
             "This Codex does not run the hook that keeps a side conversation read-only, so nothing"
             " was asked.",
             then="Upgrade Codex, or set SIDECHAT_AGENT to another agent.",
         )
 
-    async def _opened(self) -> Pipe:
+    async def _process(self) -> Process:
         program, *settings = self.command
         argv = [program, "app-server", *settings, *gate.switches(self._trust)]
-        process = await start(argv, self.point.cwd, self.environ)
-        assert process.stdout is not None
-        pipe = Pipe(process, BufferedByteReceiveStream(process.stdout))
-        try:
-            await pipe.open()
-        except BaseException:
-            await gone(process)
-            raise
-        return pipe
+        return await start(argv, self.point.cwd, self.environ)
 
-    async def _fork(self, pipe: Pipe, stood: Standing) -> _Running:
-        read = await pipe.ask("config/read", {"cwd": self.point.cwd, "includeLayers": False})
+    async def _gated(self, talk: Talk) -> bool:
+        """Whether our hook is in force. What a client tells of one that it does not trust yet
+        lets it be vouched for at the next start."""
+        listed = await talk.ask("hooks/list", {"cwds": [self.point.cwd or "/"]})
+        self._trust = gate.found(listed)
+        return self._trust is not None and self._trust.trusted
+
+    async def _fork(self, process: Process, talk: Talk, stood: Standing) -> _Running:
+        read = await talk.ask("config/read", {"cwd": self.point.cwd, "includeLayers": False})
         config = mapping(read.get("config"))
         asked: dict[str, Any] = {
             "threadId": self.point.ref,
@@ -154,18 +145,18 @@ class Fork:
             "model": stood.model,
             "modelProvider": stood.provider,
         }
-        forked = await pipe.ask("thread/fork", {k: v for k, v in asked.items() if v is not None})
+        forked = await talk.ask("thread/fork", {k: v for k, v in asked.items() if v is not None})
         thread = word(mapping(forked.get("thread")).get("id"))
         if thread is None:
             raise ProviderError("Codex made no fork that could be talked to.")
         added = items(stood, self.point.turn)
         if added:
-            await pipe.ask("thread/inject_items", {"threadId": thread, "items": list(added)})
+            await talk.ask("thread/inject_items", {"threadId": thread, "items": list(added)})
         awaited = gate.started(config)
         with anyio.move_on_after(SERVERS_PATIENCE):
-            while not awaited <= pipe.up:
-                await pipe.next()
-        return _Running(pipe, thread, word(forked.get("model")))
+            while not awaited <= talk.up:
+                await talk.next()
+        return _Running(process, talk, thread, word(forked.get("model")))
 
     def _standing(self) -> Standing:
         """Raises: ProviderError where the conversation is not there any more."""
@@ -204,12 +195,17 @@ async def _ask(running: _Running, own: Sequence[Message]) -> Answer:
     # A fork that was told nothing yet hears the earlier answers too, under a label.
     fresh = own if not running.told else [own[place] for place in new]
     said = {"type": "text", "text": briefing.words(fresh)}
-    begun = await running.pipe.ask("turn/start", {"threadId": running.thread, "input": [said]})
+    begun = await running.talk.ask("turn/start", {"threadId": running.thread, "input": [said]})
     turn = word(mapping(begun.get("turn")).get("id"))
     if turn is None:
         raise ProviderError("Codex began no turn.", retryable=True)
-    return Answer(running.pipe, running.thread, turn, running.model)
+    return Answer(running.talk, running.thread, turn, running.model)
 
 
 def _asked(own: Sequence[Message]) -> int:
     return sum(one.role != "assistant" for one in own)
+
+
+def _output(process: Process) -> ByteReceiveStream:
+    assert process.stdout is not None
+    return process.stdout

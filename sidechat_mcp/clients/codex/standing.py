@@ -16,8 +16,9 @@ from sidechat_mcp.clients.values import mapping, word
 
 @dataclass(slots=True)
 class Standing:
-    """`wide_open` says that the client's sandbox was off. `added` are the items that were put in between that turn and the next, as the client keeps
-    them. `known` says that the turn is in this file."""
+    """`wide_open` says that the client's sandbox was off. `added` are the items that were put in
+    between that turn and the next, as the client keeps them. `known` says that the turn is in
+    this file."""
 
     model: str | None = None
     provider: str | None = None

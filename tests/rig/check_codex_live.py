@@ -1,0 +1,67 @@
+"""Judges a run of `codex_live.sh` from what the stub model and our own log recorded."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from check_codex import asked, bodies, last, notes, same_head
+
+NOTE = "Take care."
+
+
+def thread(body: dict[str, Any]) -> str:
+    """Which thread a request belongs to, a fork's too: they share their parent's cache."""
+    return str(body.get("prompt_cache_key"))
+
+
+def _headed(body: dict[str, Any]) -> dict[str, Any]:
+    """A request without the tools that the client's own screen gives its threads: nobody else
+    can give them. Models that search for tools are not shown them."""
+    tools = [tool for tool in body["tools"] if tool.get("name") != "mcp__codex_tui"]
+    return {**body, "tools": tools}
+
+
+def main(out: Path) -> int:
+    sent = bodies(out)
+    first, second = ((out / name).read_text().split()[1] for name in ("first", "second"))
+    forks = [one for one in sent if "When do we ship" in last(one) and "[Side" in last(one)]
+    sessions = json.loads((out / "sessions.json").read_text())["sessions"]
+    parents = {one["parent"] for one in sessions}
+    told = asked(sent, "After the note.")
+    other = asked(sent, "Nothing here.")
+    rows: dict[str, bool] = {
+        "one daemon served both threads": (out / "daemons").read_text().strip() == "1",
+        "each fork is of the thread that asked for it": [thread(one) for one in forks]
+        == [first, second],
+        "two side sessions of two parents": len(sessions) == 2 == len(parents),
+        "the door took the note": (out / "offered").read_text().strip() == "inject",
+        "it is in the next request of that thread, once": notes(told) == 1,
+        "and in none of the other": NOTE not in json.dumps(other["input"]),
+    }
+    for fork, words in zip(forks, ("We ship ledgerd", "We keep the keys"), strict=True):
+        parent = asked(sent, words)
+        length = len(parent["input"])
+        rows[f"{words}: inherited items equal ({length})"] = (
+            parent["input"][1:] == fork["input"][1:length]
+        )
+        differ = same_head(_headed(parent), _headed(fork))
+        rows[
+            f"{words}: head, but for the screen's own tools, differs in {differ or 'nothing'}"
+        ] = not differ
+    third, aside = asked(sent, "We pay on Fridays."), asked(sent, "SIDEQ-PAY")
+    differ = same_head(third, aside)
+    length = len(third["input"])
+    rows[f"a model that searches for tools: head differs in {differ or 'nothing'}"] = not differ
+    rows[f"and inherited items are equal ({length})"] = (
+        third["input"][1:] == aside["input"][1:length]
+    )
+    for row, held in rows.items():
+        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
+    return 0 if all(rows.values()) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1])))
