@@ -62,7 +62,7 @@ async def open_sidechat(
     giving = Providers(given, clients)
     store = await open_store(config)
     try:
-        async with _box(config) as box:
+        async with open_tools(config) as box:
             yield assemble_parts(config, store, given, provider=giving, clients=clients, tools=box)
     finally:
         await giving.close()
@@ -70,7 +70,7 @@ async def open_sidechat(
 
 
 @asynccontextmanager
-async def _box(config: Config) -> AsyncGenerator[Box]:
+async def open_tools(config: Config) -> AsyncGenerator[Box]:
     """The tools; configured servers are started when first asked for, and ended here."""
     if not config.servers:
         yield Box(bindings())

@@ -15,11 +15,14 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     """Whether a path (components joined by `/`) fits `pattern`: without a slash it is compared
     with the name, at any depth, else with the whole path. `**` stands for any folders or none,
     `{a,b}` for either. Raises ValueError, in words for the model."""
-    found = [
-        ("**", *parts) if len(parts) == 1 else parts
-        for parts in (tuple(one.split("/")) for one in _alternatives(pattern.removeprefix("./")))
-    ]
+    found = [_parts(one) for one in _alternatives(pattern)]
     return lambda path: any(_fits(path.split("/"), parts) for parts in found)
+
+
+def _parts(pattern: str) -> Sequence[str]:
+    if "/" not in pattern:
+        return "**", pattern
+    return [part for part in pattern.split("/") if part != "."]
 
 
 def _alternatives(pattern: str) -> Sequence[str]:

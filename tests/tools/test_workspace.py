@@ -13,6 +13,7 @@ from sidechat_mcp.core.content import plain
 from sidechat_mcp.core.events import Header
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.ports.tool import Outcome
+from sidechat_mcp.tools import workspace
 from sidechat_mcp.tools.workspace import MOST_ENTRIES, WORKSPACE
 from tests.behaviours import behaviour
 
@@ -126,6 +127,48 @@ async def test_credentials_and_binary_files_are_refused_with_the_reason(root: Pa
     assert "TOKEN" not in await said(root, "search_text", text="token")
     binary = await call(root, "read_file", path="image.bin")
     assert "binary file" in plain(binary.content)
+
+
+@behaviour("tools:confined")
+@pytest.mark.parametrize("path", ["../outside", "/etc", "leak", "leak.txt", "pipe", "gone", "a\0b"])
+@pytest.mark.parametrize("name", ["list_folder", "search_text", "find_files"])
+async def test_no_walk_begins_outside_at_a_link_or_nowhere(
+    root: Path, name: str, path: str
+) -> None:
+    outcome = await call(root, name, path=path, pattern="*", text="outside secret")
+    assert outcome.is_error
+    assert "outside secret" not in plain(outcome.content)
+
+
+async def test_names_that_are_no_text_are_spelled_out_and_asked_for_as_an_error(root: Path) -> None:
+    half = await call(root, "read_file", path="\ud800.txt")
+    assert (half.is_error, plain(half.content)) == (True, "A path has no half characters.")
+    try:
+        (root / "src" / os.fsdecode(b"caf\xe9.txt")).write_text("found it")
+    except OSError:
+        return  # This file system has text for names only.
+    assert "caf\\udce9.txt" in await said(root, "list_folder", path="src")
+    assert "caf\\udce9.txt:1: found it" in await said(root, "search_text", text="found it")
+
+
+async def test_files_are_found_below_a_folder_as_from_there(root: Path) -> None:
+    assert await said(root, "find_files", path="src", pattern="./*.py") == "src/app.py"
+    assert await said(root, "find_files", pattern=f"{root}/src/*") == "src/app.py"
+    assert (await call(root, "find_files", pattern=f"{root.parent}/*")).is_error
+    assert (await call(root, "find_files", path="notes.md", pattern="*")).is_error
+
+
+@behaviour("tools:bounded")
+async def test_a_search_that_did_not_see_everything_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_out = "\n[files left out as too long or usually holding credentials: 1]"
+    assert await said(root, "search_text", text="gone") == f"'gone' was not found.{left_out}"
+    monkeypatch.setattr(workspace, "MOST_WALKED", 2)
+    for name, given in (("search_text", {"text": "gone"}), ("find_files", {"pattern": "gone"})):
+        assert (await said(root, name, **given)).endswith(
+            "[not everything was looked at: name a folder or a narrower pattern]"
+        )
 
 
 @behaviour("tools:bounded")
