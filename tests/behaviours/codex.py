@@ -50,5 +50,15 @@ BEHAVIOURS = {
     "codex:delivered": Behaviour(
         "law 7", "A note of ours that the rollout shows is reported with the record showing it."
     ),
+    "codex:fork-as-it-stood": Behaviour(
+        "law 3", "A hosted fork is ephemeral and asks with what its parent's requests had then."
+    ),
+    "codex:failures": Behaviour("errors", "A turn that failed in the client is told in our words."),
+    "codex:inject": Behaviour(
+        "law 11", "A note is put into an open, idle thread only where a person opened that door."
+    ),
+    "codex:setup": Behaviour(
+        "issue 4: delivery", "The server and the hook are added by the client's own commands."
+    ),
     "codex:never-written": Behaviour("law 11", "No file of the client is changed."),
 }

@@ -48,10 +48,11 @@ class Rollout:
         about = {"id": self.thread, "cwd": self.cwd, "cli_version": "0.171.0", "source": "exec"}
         self.put("session_meta", {**about, "thread_source": "user", **meta})
 
-    def began(self, model: str = "gpt-x") -> None:
-        self.turn = self.id("turn")
+    def began(self, model: str = "gpt-x", turn: str | None = None, **context: Any) -> None:
+        self.turn = turn or self.id("turn")
         self.event("task_started", turn_id=self.turn)
-        self.put("turn_context", {"turn_id": self.turn, "cwd": self.cwd, "model": model})
+        about = {"turn_id": self.turn, "cwd": self.cwd, "model": model, **context}
+        self.put("turn_context", about)
 
     def item(self, item: Mapping[str, Any], prefix: str = "msg", **metadata: Any) -> None:
         named = {"id": self.id(prefix), **item} if self.ordinal is not None else dict(item)

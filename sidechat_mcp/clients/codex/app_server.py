@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import anyio
 from anyio.abc import Process
+from anyio.lowlevel import checkpoint
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from sidechat_mcp.clients.codex import gate
@@ -108,6 +109,7 @@ class Talk:
         """The next answer or notification. What the client asks of us is declined: nobody is
         there to decide it. Raises: AnswerCut."""
         while True:
+            await checkpoint()  # What is buffered already comes without one.
             try:
                 line = await self.wire.receive()
             except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound) as error:

@@ -56,6 +56,7 @@ class Fork:
     command: Sequence[str]
     environ: Mapping[str, str]
     _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+    _ended: list[Process] = field(default_factory=list[Process])
     _trust: Trust | None = None
 
     @property
@@ -85,8 +86,8 @@ class Fork:
             yield answer.chunks()
             if answer.done:
                 running.told = _asked(own)
-                self._running[context.session] = running
-                running = None
+                # Of two that answered one session at once, one is kept.
+                running = self._kept(context.session, running)
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise Unreachable(
                 "Codex could not be talked to.", then="See `sidechat doctor`."
@@ -95,10 +96,22 @@ class Fork:
             if running is not None:
                 await gone(running.process)
 
+    def _kept(self, session: str, running: _Running) -> _Running | None:
+        """Keep `running` for the next turn of `session`; what is not needed any more."""
+        former = self._running.pop(session, None)
+        self._running[session] = running
+        return former
+
     def close(self) -> None:
         for running in self._running.values():
             end(running.process)
+            self._ended.append(running.process)
         self._running.clear()
+
+    async def gone(self) -> None:
+        """Wait until nothing is left of what `close` ended."""
+        while self._ended:
+            await gone(self._ended.pop())
 
     async def _start(self) -> _Running:
         stood = await run_sync(self._standing)
