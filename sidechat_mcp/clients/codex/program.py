@@ -28,9 +28,15 @@ class Program:
         for pid in _above():
             program = _executable(pid)
             if program is not None:
-                return [program, *_settings(_argv(pid))]
-        found = shutil.which(NAME, path=self.environ.get("PATH"))
-        return [os.path.abspath(found)] if found is not None else None
+                return [program, *settings(_argv(pid))]
+        found = on_path(self.environ)
+        return [found] if found is not None else None
+
+
+def on_path(environ: Mapping[str, str]) -> str | None:
+    """The absolute path of the program that a person would start."""
+    found = shutil.which(NAME, path=environ.get("PATH"))
+    return os.path.abspath(found) if found is not None else None
 
 
 def _above() -> Iterator[int]:
@@ -61,7 +67,7 @@ def _argv(pid: int) -> Sequence[str]:
         return ()
 
 
-def _settings(argv: Sequence[str]) -> Iterator[str]:
+def settings(argv: Sequence[str]) -> Iterator[str]:
     """The settings among the switches of a running client, each as a switch and its value."""
     for place, given in enumerate(argv):
         name, equals, value = given.partition("=")
