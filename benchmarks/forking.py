@@ -9,7 +9,7 @@ import anyio
 
 from benchmarks.figures import Figure, at_most, within
 from benchmarks.ground import BareCommit, Ground
-from benchmarks.house import AGENT, CALLER, CLOCK, House, house
+from benchmarks.house import AGENT, CALLER, CLOCK, House, built, house
 from benchmarks.plan import Plan
 from benchmarks.raw import header_bytes
 from benchmarks.timing import alternate
@@ -20,12 +20,10 @@ SMALL, LARGE = 10, 10_000
 
 
 async def forking(ground: Ground, plan: Plan) -> Sequence[Figure]:
-    async with (
-        house(ground.fresh("fork-small")) as small,
-        house(ground.fresh("fork-large")) as large,
-    ):
+    short, long = ground.fresh("fork-short"), ground.fresh("fork-long")
+    one, other = await built(short, SMALL), await built(long, LARGE)
+    async with house(short) as small, house(long) as large:
         bare = BareCommit(ground.fresh("bare"))
-        one, other = await small.session(SMALL), await large.session(LARGE)
         taken = await alternate(
             plan.times(200), partial(small.fork, one), partial(large.fork, other), bare
         )

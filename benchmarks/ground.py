@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +25,7 @@ from benchmarks.timing import median, percentile
 MEMORY = Path("/dev/shm")
 SLOW = 1e-3
 """Seconds of a sync from which the rows move into memory."""
-QUIET = 2e-4
+QUIET = 2.5e-4
 """Seconds of a sync on a quiet disk."""
 BURSTS, BURST, BREAK = 4, 25, 0.1
 """How the floor is looked for: so many syncs at a time, and seconds between."""
@@ -35,13 +35,22 @@ ROW = 2_400
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`folder` is on the disk or in memory (`memory`); `floor` and `worst` are the disk's own
-    median and 90th percentile, in seconds."""
+    """On the disk, or in `spare` memory; `floor` and `worst` are the disk's own median and 90th
+    percentile, in seconds."""
 
-    folder: Path
+    disk: Path
+    spare: Path | None
     memory: bool
     floor: float
     worst: float
+
+    @property
+    def folder(self) -> Path:
+        return self.spare if self.memory and self.spare is not None else self.disk
+
+    def moved(self, *, memory: bool) -> Ground:
+        """The same, in memory (where there is any) or on the disk."""
+        return replace(self, memory=memory and self.spare is not None)
 
     def fresh(self, name: str) -> Path:
         """An empty folder."""
@@ -79,9 +88,8 @@ class Grounds:
 
     def now(self) -> Ground:
         floor, worst = sync_floor(self._disk)
-        if worst > SLOW and self._memory is not None:
-            return Ground(self._memory, True, floor, worst)
-        return Ground(self._disk, False, floor, worst)
+        chosen = Ground(self._disk, self._memory, False, floor, worst)
+        return chosen.moved(memory=worst > SLOW)
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from sidechat_mcp.stores.sqlite.store import CACHE, SqliteStore, open_sqlite
 
 AGENT = "scripted"
 CALLER = Caller(cwd="/home/somebody/project")
+META = Meta("sidechat", CALLER.principal, AGENT, CALLER.cwd)
 CLOCK = SystemClock()
 CHUNK = 1_000
 """Turns that are written in one transaction."""
@@ -64,12 +65,17 @@ class House:
         """As `sidechat.fork` forks: where the last completed turn ends, with header, framing and
         key in one transaction."""
         parts = self.sidechat.parts
-        row = await parts.sessions.row(parent)
-        cut = await parts.sessions.cut(row)
+        cut = await parts.sessions.cut(await parts.sessions.row(parent))
         once = keyed(CALLER, "fork", parent, CLOCK.word())
-        meta = Meta("sidechat", CALLER.principal, AGENT, CALLER.cwd)
         first = injection(TurnId(CLOCK.word()), text(FRAMING), SOURCE)
-        return await parts.agents.create(Seed(parent, cut.length), meta, first, once=once)
+        return await parts.agents.create(Seed(parent, cut.length), META, first, once=once)
+
+
+async def built(folder: Path, turns: int) -> SessionId:
+    """A session in a log that is closed again: whoever opens it next starts with an empty
+    write-ahead log, as a server does."""
+    async with house(folder) as made:
+        return await made.session(turns)
 
 
 @asynccontextmanager

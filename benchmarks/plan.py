@@ -11,7 +11,7 @@ class Plan:
 
     def times(self, full: int) -> int:
         """How often, given how often in the full run; never so few that a median means little."""
-        return max(9, full // 3) if self.quick else full
+        return max(9, full // 2) if self.quick else full
 
     @property
     def forks(self) -> int:

@@ -12,7 +12,7 @@ import anyio
 from benchmarks.figures import Figure, at_most, within
 from benchmarks.forking import LARGE, SMALL
 from benchmarks.ground import ROW, BareCommit, Ground
-from benchmarks.house import CLOCK, House, house
+from benchmarks.house import CLOCK, House, built, house
 from benchmarks.plan import Plan
 from benchmarks.timing import alternate, median
 from sidechat_mcp.core.content import ToolUse, text
@@ -28,12 +28,10 @@ _BODY = UserMessage(TurnId("turn-0"), text("x" * (ROW - 60)))
 
 
 async def stepping(ground: Ground, plan: Plan) -> Sequence[Figure]:
-    async with (
-        house(ground.fresh("step-small")) as small,
-        house(ground.fresh("step-large")) as large,
-    ):
+    short, long = ground.fresh("step-short"), ground.fresh("step-long")
+    one, other = await built(short, SMALL), await built(long, LARGE)
+    async with house(short) as small, house(long) as large:
         bare = BareCommit(ground.fresh("bare"))
-        one, other = await small.session(SMALL), await large.session(LARGE)
         taken = await alternate(
             plan.times(200), partial(_step, small, one), partial(_step, large, other), bare
         )

@@ -9,6 +9,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 Act = Callable[[], Awaitable[object]]
+"""What is timed; one that measures itself returns its seconds, a float."""
+
+BLOCKS = 5
+"""Stretches that a long measurement is cut into, to keep the quietest."""
+ROUNDS = 10
+"""Rounds of a block at least."""
 
 
 def median(values: Sequence[float]) -> float:
@@ -22,7 +28,8 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 async def alternate(times: int, *acts: Act, warm: int = 2) -> Sequence[Sequence[float]]:
     """Seconds of each act, `times` a one; each round has an order of its own, for what comes
-    after another finds the machine as that one left it."""
+    after another finds the machine as that one left it. Of a long measurement only the stretch
+    counts in which all acts together took least: the machine had least else to do."""
     for _ in range(warm):
         for act in acts:
             await act()
@@ -34,8 +41,19 @@ async def alternate(times: int, *acts: Act, warm: int = 2) -> Sequence[Sequence[
         for _ in range(times):
             for which in order.sample(range(len(acts)), len(acts)):
                 begun = time.perf_counter()
-                await acts[which]()
-                taken[which].append(time.perf_counter() - begun)
+                spent = await acts[which]()
+                passed = time.perf_counter() - begun
+                taken[which].append(spent if isinstance(spent, float) else passed)
     finally:
         gc.unfreeze()
-    return taken
+    return _quietest(taken)
+
+
+def _quietest(taken: Sequence[Sequence[float]]) -> Sequence[Sequence[float]]:
+    rounds = len(taken[0])
+    size = max(ROUNDS, rounds // BLOCKS)
+    blocks = [
+        [series[start : start + size] for series in taken]
+        for start in range(0, rounds - size + 1, size)
+    ]
+    return min(blocks or [taken], key=lambda block: sum(map(median, block)))

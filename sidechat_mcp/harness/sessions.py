@@ -135,9 +135,9 @@ def place(session: SessionId, head: int, drafts: Sequence[Draft]) -> list[Event]
 
 
 def drafts(clock: Clock, bodies: Iterable[Body]) -> list[Draft]:
-    """Bodies with a new id each and the present time."""
-    now = clock.now()
-    return [Draft(EventId(clock.word()), now, body) for body in bodies]
+    """Bodies with a new id each and the present time: one random word, and a number behind it."""
+    now, word = clock.now(), clock.word()
+    return [Draft(EventId(f"{word}{n}"), now, body) for n, body in enumerate(bodies)]
 
 
 def _size(event: Event) -> int:
