@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from sidechat_mcp.clients.claude_code import setup as claude_code
+from sidechat_mcp.clients.codex import setup as codex
 from sidechat_mcp.clients.pi import setup as pi
 from sidechat_mcp.errors import InvalidRequest, OutsideError
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
-CLIENTS = {"claude-code": claude_code, "pi": pi}
+CLIENTS: Mapping[str, Any] = {"claude-code": claude_code, "codex": codex, "pi": pi}
 PROGRAMS = {"claude-code": "claude"}
 """What a client's program is called, where it is not called as the client is."""
 
