@@ -221,9 +221,14 @@ def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """Every client whose conversations can be read, by name."""
     from sidechat_mcp.clients.claude_code.client import ClaudeCode
     from sidechat_mcp.clients.codex.client import Codex
+    from sidechat_mcp.clients.opencode.client import Opencode
     from sidechat_mcp.clients.pi.client import Pi, began
 
-    clients: list[Client] = [ClaudeCode(environ), Codex(environ), Pi(environ, since=began())]
+    since = began()
+    clients: list[Client] = [
+        *(ClaudeCode(environ), Codex(environ)),
+        *(Opencode(environ, since=since), Pi(environ, since=since)),
+    ]
     return {client.name: client for client in clients}
 
 

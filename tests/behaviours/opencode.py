@@ -45,4 +45,25 @@ BEHAVIOURS = {
     "opencode:mutations": Behaviour(
         "issue 4: bar 2", "However rows or the file are damaged, reading never crashes."
     ),
+    "opencode:hosted": Behaviour(
+        "issue 4: hosted", "Each turn reaches the client's own fork, and its answer comes whole."
+    ),
+    "opencode:denied": Behaviour(
+        "law 4", "Every call of a hosted fork is denied by rules and, past them, by its shell."
+    ),
+    "opencode:alone": Behaviour(
+        "law 15", "Our own server knows that it runs inside a hosted fork; nothing acts on its own."
+    ),
+    "opencode:cleaned-up": Behaviour(
+        "law 11", "What a hosted fork keeps in the client's store is removed, also after a kill."
+    ),
+    "opencode:opt-in": Behaviour(
+        "law 11", "What writes to the client's store is done only for who opted in."
+    ),
+    "opencode:offer": Behaviour(
+        "law 8", "A note is written where it wakes nobody and makes nothing final, and once."
+    ),
+    "opencode:setup": Behaviour(
+        "issue 4: setup", "The server is added by the client's own command, absolute paths."
+    ),
 }

@@ -103,7 +103,8 @@ def test_a_command_that_fails_is_no_success(client: Path, monkeypatch: pytest.Mo
 
 def test_an_unknown_client_is_refused_with_the_known_ones() -> None:
     done = command("setup", "emacs")
-    assert (done.status, done.err) == (2, "No client is called 'emacs'. Known: claude-code, pi.\n")
+    known = "claude-code, codex, opencode, pi"
+    assert (done.status, done.err) == (2, f"No client is called 'emacs'. Known: {known}.\n")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sidechat_mcp.clients.opencode.database import Database, Session, consult
 from sidechat_mcp.clients.opencode.drafting import NAME
 from sidechat_mcp.clients.opencode.locate import Search
 from sidechat_mcp.clients.opencode.places import Places
+from sidechat_mcp.clients.opencode.program import DOORS, OPT_IN, executable, listed
 from sidechat_mcp.clients.opencode.transcript import told
 from sidechat_mcp.clients.opencode.tree import Tree, rooted
 from sidechat_mcp.errors import ParentNotFound
@@ -27,12 +28,16 @@ MOST = 1000
 
 
 class Opencode:
-    """`environ` says where the client keeps its files (`XDG_DATA_HOME`, `HOME`, `OPENCODE_DB`)."""
+    """`environ` says where the client keeps its files (`XDG_DATA_HOME`, `HOME`, `OPENCODE_DB`);
+    `since` is when our process began, in milliseconds since 1970, where that is known."""
 
-    def __init__(self, environ: Mapping[str, str], patience: float = PATIENCE) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], patience: float = PATIENCE, since: int | None = None
+    ) -> None:
         self._environ = environ
         self._patience = patience
-        self._search = Search(Places(environ))
+        places = Places(environ)
+        self._search = Search(places, since) if since is not None else Search(places)
 
     @property
     def name(self) -> str:
@@ -67,10 +72,25 @@ class Opencode:
         return await run_sync(_read_any, path)
 
     def hosted(self, point: Point) -> Hosted | None:
-        return None
+        """Only for who opted in: opencode's fork is stored, and removed at the end."""
+        if not listed(self._environ, OPT_IN) or point.cwd is None or not Path(point.cwd).is_dir():
+            return None
+        program = executable(self._environ)
+        found = Places(self._environ).find(point.ref, point.cwd)
+        if program is None or found is None or rooted(found.path) is not None:
+            return None
+        # What speaks HTTP is loaded where it is needed: most calls never get here.
+        from sidechat_mcp.clients.opencode.hosted import Fork
+
+        return Fork(point, program, point.cwd, self._environ)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
-        return None
+        """Only for who opened this door: it writes a message into the client's store."""
+        if not listed(self._environ, DOORS):
+            return None
+        from sidechat_mcp.clients.opencode.deliver import note
+
+        return await note(self._environ, ref, text)
 
 
 def _read(path: Path, ref: str) -> Transcript:

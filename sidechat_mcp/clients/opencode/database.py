@@ -107,6 +107,12 @@ class Database:
             at = instant(created, at)
             yield Row(text(message), at, data(found), self._parts(message))
 
+    def line(self, id: str) -> Sequence[tuple[str, bytes | None]]:
+        """The ids and JSON texts of a conversation's messages, in order."""
+        messages = f"SELECT CAST(id AS BLOB), {_DATA} FROM message WHERE session_id = ?"
+        found = self._all(f"{messages} ORDER BY time_created, id", (id,))
+        return [(text(message), data(value)) for message, value in found]
+
     def _parts(self, message: bytes) -> Sequence[tuple[str, bytes | None]]:
         parts = f"SELECT CAST(id AS BLOB), {_DATA} FROM part WHERE message_id = CAST(? AS TEXT)"
         found = self._all(f"{parts} ORDER BY id", (message,))

@@ -26,16 +26,20 @@ MESSAGES = 10
 ANCESTORS = 20
 """How deep agents may start agents."""
 BEFORE = 60_000
-"""Milliseconds before our own first look that a call of ours may have been written down: one that
-is older was left behind by a client that died."""
+"""Milliseconds before our own first look that we may have begun, where that is not known."""
+
+
+def _lately() -> int:
+    return time.time_ns() // 1_000_000 - BEFORE
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`since` is the time of our own first look, in milliseconds since 1970."""
+    """`since` is when we began, in milliseconds since 1970: a call that runs since an earlier
+    time was left behind by a client that died."""
 
     places: Places
-    since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    since: int = field(default_factory=_lately)
 
     def inside(self, call: Call) -> bool:
         """Whether a client of this kind can have made the call."""
@@ -77,7 +81,7 @@ class Search:
         return (
             part.get("type") == "tool"
             and state.get("status") == "running"
-            and begun >= self.since - BEFORE
+            and begun >= self.since
             and _named(word(part.get("tool")), call.tool)
             and state.get("input", {}) == dict(call.arguments)
         )

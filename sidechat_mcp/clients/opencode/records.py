@@ -202,7 +202,7 @@ def _answer(
     found: dict[str, Any], parts: Sequence[tuple[str, dict[str, Any]]], tally: Tally
 ) -> Answer:
     steps, words = _steps(parts, tally)
-    tokens = _tokens(mapping(found.get("tokens")))
+    spent = tokens(mapping(found.get("tokens")))
     finish = word(found.get("finish"))
     return Answer(
         steps,
@@ -212,8 +212,8 @@ def _answer(
         mapping(found.get("time")).get("completed") is not None,
         found.get("summary") is True,
         _model(found),
-        tokens,
-        words or finish is not None or tokens is not None or not steps,
+        spent,
+        words or finish is not None or spent is not None or not steps,
     )
 
 
@@ -272,7 +272,7 @@ def _model(found: dict[str, Any]) -> str | None:
     return f"{provider}/{model}" if provider is not None and model is not None else model
 
 
-def _tokens(found: dict[str, Any]) -> Tokens | None:
+def tokens(found: dict[str, Any]) -> Tokens | None:
     """opencode writes 0 for what was not reported, so a lone 0 says nothing."""
     cache = mapping(found.get("cache"))
     fresh, output = amount(found.get("input")), amount(found.get("output"))

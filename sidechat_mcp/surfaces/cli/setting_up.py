@@ -14,11 +14,17 @@ from typing import Any
 
 from sidechat_mcp.clients.claude_code import setup as claude_code
 from sidechat_mcp.clients.codex import setup as codex
+from sidechat_mcp.clients.opencode import setup as opencode
 from sidechat_mcp.clients.pi import setup as pi
 from sidechat_mcp.errors import InvalidRequest, OutsideError
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
-CLIENTS: Mapping[str, Any] = {"claude-code": claude_code, "codex": codex, "pi": pi}
+CLIENTS: Mapping[str, Any] = {
+    "claude-code": claude_code,
+    "codex": codex,
+    "opencode": opencode,
+    "pi": pi,
+}
 PROGRAMS = {"claude-code": "claude"}
 """What a client's program is called, where it is not called as the client is."""
 
@@ -34,6 +40,10 @@ def setup(args: Namespace, terminal: Terminal) -> int:
     files, do, undo = _steps(client, called, args.hook)
     if args.undo:
         files, do, undo = dict[Path, str](), undo, do
+        if not do:
+            raise InvalidRequest(
+                f"{args.client} has no command that takes a server away.", then=client.BY_HAND
+            )
     said: dict[str, Any] = {
         "client": args.client,
         "write": [str(path) for path in files],
@@ -70,7 +80,7 @@ def _steps(
 ) -> tuple[Mapping[Path, str], list[Sequence[str]], list[Sequence[str]]]:
     plan: claude_code.Plan = client.plan(program, sys.executable, os.environ)
     if not hooked:
-        return {}, [plan.do], [plan.undo]
+        return {}, [plan.do], [plan.undo] if plan.undo else []
     if not hasattr(client, "hook"):
         raise InvalidRequest("That client has no hook of ours.", then="Leave `--hook` out.")
     home = Path(os.environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
