@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+from benchmarks.conversation import conversation
 from benchmarks.figures import Figure, at_most
 from benchmarks.ground import Ground
 from benchmarks.house import CALLER, House, house
@@ -55,12 +56,15 @@ LIST = Asked("list of 50", "resources/list", {}, 1.6)
 
 async def _filled(home: Path) -> Sequence[Asked]:
     """Fifty side sessions, one of them with ten turns of its own; what is asked of them."""
-    async with house(home) as made:
+    said = conversation(TURNS)
+    asked = [message.text for message in said if message.role == "user"]
+    answered = [message.text for message in said if message.role == "assistant"]
+    async with house(home, *answered) as made:
         parent = await made.session(TURNS)
         await _sessions(made, parent, FEW - 1)
         child = (await made.fork(parent)).session
-        for n in range(TURNS):
-            await made.sidechat.converse(CALLER, f"What about number {n}?", session=child)
+        for text in asked:
+            await made.sidechat.converse(CALLER, text, session=child)
     reading = {"session": child, "from": TURNS + 1, "limit": TURNS}
     prompt = {"name": "fork", "arguments": {"parent": parent}}
     return (
