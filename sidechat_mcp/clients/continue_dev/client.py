@@ -1,0 +1,13 @@
+"""Continue as a client: finds its sessions and reads them; never writes to its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sidechat_mcp.clients.continue_dev.places import Places
+from sidechat_mcp.clients.kept import Kept
+
+
+def opened(environ: Mapping[str, str]) -> Kept:
+    """`environ` says where the client keeps its files (`CONTINUE_GLOBAL_DIR`, `HOME`)."""
+    return Kept(Places(environ))
