@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -67,6 +68,40 @@ async def test_a_fork_before_the_fork_it_was_made_from_leaves_that_ones_own_part
     home.put("child", child.text())
     home.put("early", fork("early", "child", end(parent, 1), "four").text())
     assert await users(home, "early") == ["one", "four"]
+
+
+def revert(rollout: Rollout, segment: str, end: int, *words: str) -> Rollout:
+    """What Codex goes on in when a person takes turns of `rollout` back."""
+    after = Rollout(rollout.thread, ordinal=end, made=100 * len(words) + end)
+    base = {"thread_id": segment, "end_ordinal_exclusive": end, "end_byte_offset": 1}
+    after.opens(history_mode="paginated", history_base=base)
+    for said in words:
+        turn(after, said, f"An answer to: {said}")
+    return after
+
+
+@behaviour("codex:rollback")
+async def test_a_thread_goes_on_in_a_new_file_when_turns_are_taken_back(home: Home) -> None:
+    whole = talk("t", "/w", "one", "two", "three")
+    first = home.put("t", whole.text())
+    once = revert(whole, "t", end(whole, 2), "four", "five")
+    home.put("t_01b", once.text())
+    assert await users(home, "t") == ["one", "two", "four", "five"]
+    home.put("child", fork("child", "01b", end(once, 1), "aside").text())
+    home.put("t_01c", revert(whole, "01b", end(once, 1), "six").text())
+    assert await users(home, "t") == ["one", "two", "four", "six"]
+    assert await users(home, "child") == ["one", "two", "four", "aside"]
+    home.put("t_01d", revert(whole, "t", end(whole, 1)).text())
+    assert await users(home, "t") == ["one"]
+    os.utime(first, (1_796_999_999, 1_796_999_999))  # Whatever was touched last.
+    client = home.client()
+    newest = await client.newest(None, 9)
+    assert [(one.ref, one.title) for one in newest] == [("t", "one"), ("child", "one")]
+    assert newest[0].path.name.endswith("-t_01d.jsonl")
+    assert await client.find("01b", None) is None
+    located = await client.locate(call("/w", "t"))
+    assert located is not None
+    assert located.path.name.endswith("-t_01d.jsonl")
 
 
 @behaviour("codex:fork-delta")

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from sidechat_mcp.clients.codex import deliver, locate
 from sidechat_mcp.clients.codex.drafting import NAME
 from sidechat_mcp.clients.codex.hosted import Fork
-from sidechat_mcp.clients.codex.places import Places, at, opened
+from sidechat_mcp.clients.codex.places import Places, opened
 from sidechat_mcp.clients.codex.program import Program
 from sidechat_mcp.clients.codex.standing import turn_of
 from sidechat_mcp.clients.codex.transcript import read
@@ -49,7 +49,7 @@ class Codex:
             while True:
                 path = await run_sync(locate.file, places, ref)
                 if path is not None:
-                    return await run_sync(at, path)
+                    return await run_sync(places.at, path)
                 await anyio.sleep(PAUSE)
         return None
 

@@ -27,14 +27,33 @@ HEADS = 2000
 """How many of the newest files are looked into for one list."""
 NEIGHBOURS = 200
 """How many files beside one that is read from anywhere are asked whether they are its parent."""
+BACK = 8
+"""How many rollouts back the first words of a conversation are looked for."""
 TITLE = 80
 """Code points of a title."""
 ZSTD = b"\x28\xb5\x2f\xfd"
 
+_ID = r"[A-Za-z0-9][A-Za-z0-9-]{0,127}"
 _ROLLOUT = re.compile(
-    r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.jsonl(\.zst)?"
+    rf"rollout-\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d-({_ID})(?:_({_ID}))?\.jsonl(?:\.zst)?"
 )
-_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_REF = re.compile(_ID)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A file of the thread `thread`. One that a person took turns back in goes on in a new file,
+    a segment of its own; the first one is named as the thread is."""
+
+    thread: str
+    segment: str
+    path: Path
+
+    @property
+    def order(self) -> tuple[str, bool]:
+        """Later segments come later, for their ids begin with the time; plain before packed."""
+        later = self.segment if self.segment != self.thread else ""
+        return later, not self.path.name.endswith(".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,56 +70,92 @@ class Places:
         home = self.environ.get("HOME")
         return (Path(home) if home else Path.home()) / ".codex"
 
-    def files(self) -> Iterator[tuple[str, Path]]:
-        """Every rollout, archived ones too, each with the id of its thread."""
+    def files(self) -> Iterator[Rollout]:
+        """Every rollout, archived ones too."""
         for folder in (*self._days(), self.home / "archived_sessions"):
             for entry in _entries(folder):
-                found = _ROLLOUT.fullmatch(entry.name)
+                found = rollout(Path(entry.path))
                 if found is not None:
-                    yield found[1], Path(entry.path)
+                    yield found
 
     def file(self, ref: str) -> Path | None:
-        """The rollout of the thread `ref`; of several the plain one that was written last."""
+        """The rollout in which the thread `ref` goes on now."""
         if not _REF.fullmatch(ref):
             return None
-        found = [
-            (not path.name.endswith(".zst"), active, str(path))
-            for thread, path in self.files()
-            if thread == ref and (active := _active(path)) is not None
-        ]
-        return Path(max(found)[2]) if found else None
+        found = [one for one in self.files() if one.thread == ref]
+        return max(found, key=lambda one: one.order).path if found else None
+
+    def segment(self, id: str) -> Path | None:
+        """The rollout that is the segment `id` of some thread."""
+        found = [one for one in self.files() if one.segment == id]
+        return max(found, key=lambda one: one.order).path if found else None
 
     def find(self, ref: str) -> Found | None:
         path = self.file(ref)
-        return at(path) if path is not None else None
+        return self.at(path) if path is not None else None
 
     def newest(self, cwd: str | None, limit: int) -> Sequence[Found]:
         """The newest conversations, of `cwd` when given; heads are read of those alone."""
+        current: dict[str, Rollout] = {}
+        for one in self.files():
+            former = current.setdefault(one.thread, one)
+            current[one.thread] = max(former, one, key=lambda each: each.order)
         dated = [
-            (-active, str(path))
-            for _, path in self.files()
-            if (active := _active(path)) is not None
+            (-active, str(one.path))
+            for one in current.values()
+            if (active := _active(one.path)) is not None
         ]
         heapq.heapify(dated)
-        found: dict[str, Found] = {}
+        found: list[Found] = []
         for _ in range(min(HEADS, len(dated))):
             if len(found) >= limit:
                 break
             active, path = heapq.heappop(dated)
-            one = look(Path(path), -active)
+            one = self.look(Path(path), -active)
             if one is not None and (cwd is None or (one.cwd is not None and _same(one.cwd, cwd))):
-                found.setdefault(one.ref, one)
-        return list(found.values())
+                found.append(one)
+        return found
 
     @contextmanager
-    def elsewhere(self, thread: str, beside: Path) -> Generator[IO[bytes] | None]:
-        """The rollout of another thread: the client's own, else one in the folder of `beside`."""
-        path = self.file(thread) or _neighbour(thread, beside)
+    def elsewhere(self, segment: str, beside: Path) -> Generator[IO[bytes] | None]:
+        """A rollout that another goes on from: the client's own, else one in the folder of
+        `beside`."""
+        path = self.segment(segment) or _neighbour(segment, beside)
         if path is None:
             yield None
             return
         with opened(path) as file:
             yield file
+
+    def at(self, path: Path) -> Found | None:
+        """The conversation in exactly that file, or None when it is gone."""
+        active = _active(path)
+        if active is None:
+            return None
+        named = rollout(path)
+        ref = named.thread if named is not None else path.stem
+        return self.look(path, active) or Found(NAME, ref, path, active)
+
+    def look(self, path: Path, active: int) -> Found | None:
+        """What the head of a file says of it, or None for a subagent's and for what is none."""
+        seen = _head(path)
+        if seen.meta is None or seen.meta.subagent:
+            return None
+        named = rollout(path)
+        ref = named.thread if named is not None else seen.meta.id
+        return Found(NAME, ref, path, active, seen.meta.cwd, self._title(path, seen))
+
+    def _title(self, path: Path, seen: _Seen) -> str | None:
+        """The first words of a conversation, also where they stand in what it goes on from."""
+        title = seen.title
+        for _ in range(BACK):
+            base = seen.meta.base if seen.meta is not None else None
+            before = self.segment(base[0]) if base is not None else None
+            if before is None or before == path:
+                break
+            path, seen = before, _head(before)
+            title = seen.title or title
+        return title
 
     def _days(self) -> Iterator[Path]:
         for year in _folders(self.home / "sessions"):
@@ -108,26 +163,10 @@ class Places:
                 yield from _folders(month)
 
 
-def at(path: Path) -> Found | None:
-    """The conversation in exactly that file, or None when it is gone."""
-    active = _active(path)
-    if active is None:
-        return None
+def rollout(path: Path) -> Rollout | None:
+    """What a file's name says of it, or None for a name that the client gives to no rollout."""
     found = _ROLLOUT.fullmatch(path.name)
-    seen = _head(path)
-    ref = found[1] if found is not None else seen.meta.id if seen.meta else path.stem
-    cwd = seen.meta.cwd if seen.meta is not None else None
-    return Found(NAME, ref, path, active, cwd, seen.title)
-
-
-def look(path: Path, active: int) -> Found | None:
-    """What the head of a file says of it, or None for a subagent's and for what is none."""
-    seen = _head(path)
-    if seen.meta is None or seen.meta.subagent:
-        return None
-    found = _ROLLOUT.fullmatch(path.name)
-    ref = found[1] if found is not None else seen.meta.id
-    return Found(NAME, ref, path, active, seen.meta.cwd, seen.title)
+    return Rollout(found[1], found[2] or found[1], path) if found is not None else None
 
 
 def about(path: Path) -> records.Meta | None:
@@ -179,14 +218,16 @@ def _head(path: Path, *, titled: bool = True) -> _Seen:
     return seen
 
 
-def _neighbour(thread: str, beside: Path) -> Path | None:
+def _neighbour(segment: str, beside: Path) -> Path | None:
     dated = ((_active(Path(one.path)) or 0, one.path) for one in _entries(beside.parent))
     for _, name in heapq.nlargest(NEIGHBOURS, dated):
         path = Path(name)
-        if path.suffix in (".jsonl", ".zst") and path != beside:
-            found = about(path)
-            if found is not None and found.id == thread:
-                return path
+        if path.suffix not in (".jsonl", ".zst") or path == beside:
+            continue
+        named, meta = rollout(path), about(path)
+        of = named.segment if named is not None else meta.id if meta is not None else None
+        if of == segment:
+            return path
     return None
 
 

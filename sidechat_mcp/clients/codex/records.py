@@ -108,8 +108,8 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What a thread says of itself. `base` is the thread that a fork goes on from, and how many
-    ordinals of it; `under` the thread that this one works for, if it is a subagent's."""
+    """What a thread says of itself. `base` is the segment of a thread that this file goes on from,
+    and up to which ordinal; `under` the thread that this one works for, if it is a subagent's."""
 
     id: str
     cwd: str | None = None

@@ -1,7 +1,8 @@
 """A whole rollout: bytes → `Transcript`. Pure but for the reading of its sources.
 
-A fork may hold only what is its own: then what it goes on from is read first, up to the place
-where it was forked, and so on back to a thread that stands alone."""
+A fork may hold only what is its own, and so does a thread in which turns were taken back: then
+what it goes on from is read first, up to the place where it was left, and so on back to a file
+that stands alone."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ DEEPEST = 64
 """How many forks of forks are followed back."""
 
 Elsewhere = Callable[[str], AbstractContextManager[Source | None]]
-"""Opens the rollout of another thread, or gives None where it is not there."""
+"""Opens the rollout that is a segment of some thread, or gives None where it is not there."""
 
 
 def rows(
@@ -36,7 +37,7 @@ def rows(
     end: int | None = None,
 ) -> Iterator[tuple[bool, int, dict[str, Any]]]:
     """The JSON objects of a whole thread, up to the ordinal `end`: each with its place in its
-    file, and whether it stands in `source` itself. `above` are the threads that led here. A
+    file, and whether it stands in `source` itself. `above` are the segments that led here. A
     thread's record of itself comes before what it goes on from.
 
     Raises: ParentNotFound where something that it goes on from is missing."""
@@ -60,18 +61,16 @@ def _based(
 ) -> Iterator[tuple[bool, int, dict[str, Any]]]:
     if meta.base is None:
         return
-    thread, length = meta.base
-    above = (*above, meta.id)
-    with elsewhere(thread) as source:
-        if source is None or thread in above or len(above) > DEEPEST:
+    segment, length = meta.base
+    with elsewhere(segment) as source:
+        if source is None or segment in above or len(above) >= DEEPEST:
             raise ParentNotFound(
-                f"This conversation continues {thread}, whose file is not here, so it cannot be"
+                f"This conversation continues {segment}, whose file is not here, so it cannot be"
                 " read whole.",
                 then="Put that file back, or name another conversation.",
             )
-        yield from rows(
-            source, elsewhere, tally, above, length if end is None else min(length, end)
-        )
+        end = length if end is None else min(length, end)
+        yield from rows(source, elsewhere, tally, (*above, segment), end)
 
 
 @dataclass(slots=True)
