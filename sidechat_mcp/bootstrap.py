@@ -9,19 +9,19 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 
 from sidechat_mcp.config import Config
 from sidechat_mcp.core import schemas
-from sidechat_mcp.core.events import Header
+from sidechat_mcp.core.events import Header, TurnStart
 from sidechat_mcp.core.ids import word
 from sidechat_mcp.errors import InvalidRequest
 from sidechat_mcp.harness.agents import Agents
 from sidechat_mcp.harness.sessions import Sessions
-from sidechat_mcp.ports.client import Call, Client
+from sidechat_mcp.ports.client import Call, Client, Found, Point, Transcript
 from sidechat_mcp.ports.provider import About, Provider
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Binding, Toolbox
@@ -36,6 +36,9 @@ from sidechat_mcp.tools.box import Box
 from sidechat_mcp.tools.mcp_servers import Servers
 from sidechat_mcp.tools.workspace import WORKSPACE
 
+ANSWERING = ("claude-code", "codex", "opencode", "pi")
+"""The clients that can answer for their own conversations, by a fork of their own."""
+NO_NETWORK = "nowhere: nothing leaves this machine"
 ANCESTORS = 5
 """How many processes above us may be the client that started us (CONTRACT)."""
 
@@ -161,10 +164,55 @@ def assemble_parts(
     return Sidechat(parts)
 
 
-def answering(config: Config) -> About:
-    """What will answer by the settings. Raises: InvalidRequest."""
-    chosen = QUOTING if config.agent in ("auto", "client") else config.agent
-    return Providers(os.environ, {})(chosen).about
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What would answer in a new side session, why, and where the conversation would be sent
+    for that. `found` is the conversation that this holds for, where it is a client's."""
+
+    about: About
+    why: str
+    network: str
+    found: Found | None
+
+
+async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Choice:
+    """What would answer in a fork of the newest conversation of the folder `cwd`, as `fork`
+    decides it.
+
+    Raises: InvalidRequest (a setting, or nothing can answer), ParentNotFound, UnknownFormat."""
+    clients = known_clients(environ)
+    newest = [one for client in clients.values() for one in await client.newest(cwd, 1)]
+    found = max(newest, key=lambda one: one.active, default=None)
+    give = Providers(environ, clients)
+    if config.agent not in ("auto", "client"):
+        kind = config.agent.partition(":")[0]
+        where = NO_NETWORK if kind in (QUOTING, "local") else "to the provider of that model"
+        return Choice(give(config.agent).about, f"the agent is set to {config.agent}", where, found)
+    why = f"the agent is `{config.agent}`, and "
+    if found is not None:
+        point = _last(await clients[found.client].read(found))
+        hosted = clients[found.client].hosted(point) if point is not None else None
+        if hosted is not None:
+            why += f"{found.client} can answer for its own conversation here"
+            where = f"to the provider that {found.client} uses"
+            return Choice(hosted.about, why, where, found)
+        why += f"{found.client} cannot answer here for {found.ref}"
+    else:
+        why += "there is no conversation of a client in this folder"
+    if config.agent == "client":
+        raise InvalidRequest(
+            f"Nothing would answer here: {why}.", then="Set SIDECHAT_AGENT to another agent."
+        )
+    return Choice(give(QUOTING).about, why, NO_NETWORK, found)
+
+
+def _last(read: Transcript) -> Point | None:
+    """Where a fork would be made: the last completed turn."""
+    turns = [draft.body.turn for draft in read.drafts if isinstance(draft.body, TurnStart)]
+    if not turns:
+        return None
+    record = read.drafts[-1].id.partition(":")[0]
+    return Point(read.client, read.ref, turns[-1], record, read.cwd)
 
 
 def sqlite_version() -> str:

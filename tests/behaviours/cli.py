@@ -49,6 +49,10 @@ BEHAVIOURS = {
         "issue: a real parent",
         "`setup` shows, then runs, the client's own command, or says why not.",
     ),
+    "cli:doctor-agent": Behaviour(
+        "issue: command line",
+        "`doctor` says which agent a fork here would get, at whose cost and over which network.",
+    ),
     "cli:doctor": Behaviour(
         "issue: command line", "`doctor` says where things are, what answers, why, and any trouble."
     ),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -22,35 +20,19 @@ from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.surfaces.cli import commands, shapes
 from sidechat_mcp.surfaces.cli.arguments import parse
 from sidechat_mcp.surfaces.cli.commands import Desk
-from sidechat_mcp.surfaces.cli.stage import SHIPPED
 from sidechat_mcp.surfaces.cli.terminal import Terminal
 from sidechat_mcp.surfaces.mcp import words as tool_words
 from tests.behaviours import behaviour
-from tests.cli.acting import ANSWERED, DRAFT, FORKED, LISTING, NOTE, command
+from tests.cli.acting import ANSWERED, DRAFT, FORKED, LISTING, NOTE
+from tests.cli.persons import REF, person
 from tests.cli.screens import terminal
 
-REF = "5e1d0c7b-8a42-4f39-b6d0-93c1a7e4f210"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """A person's home with one Claude Code conversation, of the folder they stand in."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    project = tmp_path / "claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder))
-    project.mkdir(parents=True)
-    # Only where the client stood; what it was told stays, and with it every digest.
-    stood = '"cwd":"/home/mirela/work/shutterbin"'
-    text = SHIPPED.read_text("utf-8").replace(stood, f'"cwd":"{folder}"')
-    (project / f"{REF}.jsonl").write_text(text, "utf-8")
-    return {
-        **os.environ,
-        "TERM": "dumb",
-        "CLAUDE_CONFIG_DIR": str(tmp_path / "claude"),
-        "SIDECHAT_HOME": str(tmp_path / "home"),
-        "PWD": str(folder),
-    }
+    return person(tmp_path)
 
 
 @pytest.fixture
@@ -208,50 +190,3 @@ def test_a_document_has_what_the_tool_of_that_name_answers() -> None:
         assert theirs is not None
         assert ours == {name: theirs[name] for name in ours}
         assert theirs.keys() - ours.keys() <= {"notice", "wrapped"}
-
-
-@pytest.fixture
-def here(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """This process, standing where the person stands."""
-    monkeypatch.chdir(environ["PWD"])
-    for name in ("CLAUDE_CONFIG_DIR", "SIDECHAT_HOME"):
-        monkeypatch.setenv(name, environ[name])
-    return environ
-
-
-@behaviour("cli:doctor")
-def test_doctor_says_where_things_are_and_what_answers_and_why(here: dict[str, str]) -> None:
-    done = command("doctor", "--json")
-    found = json.loads(done.out)
-    assert (done.status, done.err) == (0, "")
-    assert found["home"] == here["SIDECHAT_HOME"]
-    assert found["store"] == f"{here['SIDECHAT_HOME']}/log.db"
-    assert tuple(map(int, found["sqlite"].split("."))) >= (3, 51, 3)
-    assert found["agent"]["name"] == "quoting"
-    assert all(found["agent"][name] for name in ("why", "rights", "pays"))
-    assert found["conversation"] == f"claude-code:{REF}"
-    assert (found["verdict"], found["troubles"]) == ("nothing to verify", [])
-
-    shown = command("doctor").out
-    for name in ("home", "log", "sqlite", "answers", "rights", "pays", "why", "newest", "checked"):
-        assert re.search(rf"^  {name} +\S", shown, re.MULTILINE), name
-    assert shown.endswith("  all well\n")
-
-
-@behaviour("cli:doctor")
-def test_doctor_tells_every_trouble_with_its_exit_code(
-    here: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = Path(here["SIDECHAT_HOME"])
-    home.mkdir(mode=0o700)
-    (home / "log.db").write_bytes(b"this is no database, and never was one" * 200)
-    done = command("doctor")
-    assert done.status == 4
-    assert "all well" not in done.out
-    assert re.search(r"^  trouble +\S", done.out, re.MULTILINE)
-
-    shutil.rmtree(home)
-    monkeypatch.setenv("SIDECHAT_AGENT", "oracle")
-    done = command("doctor", "--json")
-    [trouble] = json.loads(done.out)["troubles"]
-    assert (done.status, trouble["code"]) == (2, "invalid_request")

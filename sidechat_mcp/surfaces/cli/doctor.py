@@ -4,25 +4,36 @@ whether the log still holds. It goes on after the first trouble, and its exit co
 from __future__ import annotations
 
 import os
+import shutil
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 
-from sidechat_mcp.bootstrap import answering, open_sidechat, sqlite_version
+from sidechat_mcp.bootstrap import (
+    ANSWERING,
+    Choice,
+    answering,
+    known_clients,
+    open_sidechat,
+    sqlite_version,
+)
 from sidechat_mcp.config import Config, load
 from sidechat_mcp.errors import OutsideError, SidechatError
-from sidechat_mcp.ports.provider import About
 from sidechat_mcp.sidechat.reports import AgentReport, Caller
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.commands import verdict_of
+from sidechat_mcp.surfaces.cli.setting_up import PROGRAMS
 from sidechat_mcp.surfaces.cli.terminal import Line, Styled, Terminal, exit_code
 
 VERIFIED = 20
 """How many of the newest side sessions are verified; `replay --verify` does all."""
+MODELS = "anthropic:MODEL, openai:MODEL, openai-chat:URL#MODEL or local:FILE.gguf"
+OPT_IN = {"opencode": "SIDECHAT_HOSTED_OPT_IN=opencode"}
+"""Clients that answer only for who opted in, because their fork is stored for a while."""
 
 
 @dataclass(slots=True)
@@ -30,32 +41,31 @@ class Findings:
     """What was found; `troubles` are the errors, in the order they were met."""
 
     config: Config
-    about: About | None = None
-    conversation: str | None = None
+    choice: Choice | None = None
     sessions: str | None = None
     verdict: str | None = None
     troubles: list[SidechatError] = field(default_factory=list[SidechatError])
 
     @property
-    def why(self) -> str:
-        if self.config.agent == "auto":
-            return "SIDECHAT_AGENT is not set; auto takes what needs no key"
-        return f"SIDECHAT_AGENT is {self.config.agent}"
+    def conversation(self) -> str | None:
+        newest = self.choice.found if self.choice is not None else None
+        return f"{newest.client}:{newest.ref}" if newest is not None else None
 
 
 def doctor(args: Namespace, terminal: Terminal) -> int:
     found = Findings(load(os.environ))
-    try:
-        found.about = answering(found.config)
-    except SidechatError as error:
-        found.troubles.append(error)
-    if not found.troubles:
-        anyio.run(_examined, found)
+    anyio.run(_examined, found)
     terminal.show(_document(found), *_lines(found))
     return exit_code(found.troubles[0]) if found.troubles else 0
 
 
 async def _examined(found: Findings) -> None:
+    try:
+        found.choice = await answering(found.config, os.environ, os.getcwd())
+    except SidechatError as error:
+        found.troubles.append(error)
+    if found.choice is None and found.config.agent not in ("auto", "client"):
+        return  # No agent of that name: nothing would open.
     try:
         async with open_sidechat(found.config) as sidechat:
             await _log(found, sidechat, Caller(cwd=os.getcwd()))
@@ -64,8 +74,6 @@ async def _examined(found: Findings) -> None:
 
 
 async def _log(found: Findings, sidechat: Sidechat, caller: Caller) -> None:
-    for one in await sidechat.parents(caller, 1):
-        found.conversation = f"{one.client}:{one.ref}"
     listing = await sidechat.sessions(caller, limit=VERIFIED)
     more = "the newest " if listing.next else ""
     found.sessions = more + words.count(len(listing.sessions), "side session")
@@ -81,24 +89,42 @@ async def _log(found: Findings, sidechat: Sidechat, caller: Caller) -> None:
             found.troubles.append(OutsideError(what, then="`sidechat replay --verify` says more."))
 
 
+def _clients() -> Mapping[str, str]:
+    """What each known client can do on this machine."""
+    return {name: _able(name) for name in known_clients(os.environ)}
+
+
+def _able(client: str) -> str:
+    if client not in ANSWERING:
+        return "its conversations are read; another agent answers"
+    program = shutil.which(PROGRAMS.get(client, client), path=os.environ.get("PATH", ""))
+    if program is None:
+        return "its conversations are read; its program is not on the PATH"
+    if client in OPT_IN:
+        return f"can answer for its own conversations where {OPT_IN[client]} is set"
+    return "can answer for its own conversations"
+
+
 def _document(found: Findings) -> dict[str, Any]:
-    about = found.about
+    choice = found.choice
     return {
         "home": str(found.config.home),
         "store": found.config.store,
         "sqlite": sqlite_version(),
         "note_cap": found.config.note_cap,
         "agent": None
-        if about is None
+        if choice is None
         else {
-            "name": about.name,
-            "model": about.model,
-            "why": found.why,
-            "rights": about.rights,
-            "pays": about.pays,
-            "notice": about.notice,
+            "name": choice.about.name,
+            "model": choice.about.model,
+            "why": choice.why,
+            "rights": choice.about.rights,
+            "pays": choice.about.pays,
+            "network": choice.network,
+            "notice": choice.about.notice,
         },
         "conversation": found.conversation,
+        "clients": dict(_clients()),
         "checked": found.sessions,
         "verdict": found.verdict,
         "troubles": [
@@ -109,20 +135,18 @@ def _document(found: Findings) -> dict[str, Any]:
 
 
 def _lines(found: Findings) -> Sequence[Line]:
-    config, about = found.config, found.about
+    config = found.config
     lines = [
         words.row("home", str(config.home)),
         words.row("log", config.store),
         words.row("sqlite", sqlite_version()),
         words.row("note cap", words.count(config.note_cap, "character")),
     ]
-    if about is not None:
-        agent = AgentReport(about.name, about.model, about.pays, about.rights)
-        lines += [*words.agent(agent), words.row("why", found.why)]
-        if about.notice:
-            lines.append(words.row("notice", about.notice))
     if found.conversation is not None:
         lines.append(words.row("newest", f"{found.conversation}, in this folder"))
+    if found.choice is not None:
+        lines += _answering(found.choice)
+    lines += [words.row("client", f"{name}: {able}") for name, able in _clients().items()]
     if found.sessions is not None:
         lines.append(words.row("checked", f"{found.sessions}: {found.verdict}"))
     for error in found.troubles:
@@ -130,3 +154,15 @@ def _lines(found: Findings) -> Sequence[Line]:
     if not found.troubles:
         lines.append((Styled("  all well", "green"),))
     return lines
+
+
+def _answering(choice: Choice) -> Sequence[Line]:
+    about = choice.about
+    agent = AgentReport(about.name, about.model, about.pays, about.rights)
+    return [
+        *words.agent(agent),
+        words.row("why", choice.why),
+        words.row("sent", choice.network),
+        words.row("to quote", "SIDECHAT_AGENT=quoting: no model, no key, no network"),
+        words.row("models", f"To have a model answer: SIDECHAT_AGENT={MODELS}"),
+    ]

@@ -1,0 +1,128 @@
+"""What doctor says of this installation, over a log on disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sidechat_mcp.surfaces.cli.entry import run
+from sidechat_mcp.surfaces.cli.terminal import Terminal
+from tests.behaviours import behaviour
+from tests.cli.acting import command
+from tests.cli.persons import REF, person
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """This process, standing where the person stands."""
+    environ = person(tmp_path)
+    monkeypatch.chdir(environ["PWD"])
+    for name in ("HOME", "PATH", "CLAUDE_CONFIG_DIR", "SIDECHAT_HOME"):
+        monkeypatch.setenv(name, environ[name])
+    return environ
+
+
+def install(environ: dict[str, str], client: str) -> None:
+    program = Path(environ["PATH"]) / client
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+
+
+@behaviour("cli:doctor")
+def test_doctor_says_where_things_are_and_what_answers_and_why(here: dict[str, str]) -> None:
+    done = command("doctor", "--json")
+    found = json.loads(done.out)
+    assert (done.status, done.err) == (0, "")
+    assert found["home"] == here["SIDECHAT_HOME"]
+    assert found["store"] == f"{here['SIDECHAT_HOME']}/log.db"
+    assert tuple(map(int, found["sqlite"].split("."))) >= (3, 51, 3)
+    assert found["agent"]["name"] == "quoting"
+    assert found["agent"]["why"] == (
+        f"the agent is `auto`, and claude-code cannot answer here for {REF}"
+    )
+    assert found["agent"]["network"] == "nowhere: nothing leaves this machine"
+    assert all(found["agent"][name] for name in ("rights", "pays"))
+    assert found["clients"]["claude-code"] == (
+        "its conversations are read; its program is not on the PATH"
+    )
+    assert found["conversation"] == f"claude-code:{REF}"
+    assert (found["verdict"], found["troubles"]) == ("nothing to verify", [])
+
+    shown = command("doctor").out
+    for name in ("home", "log", "sqlite", "answers", "rights", "pays", "why", "newest", "checked"):
+        assert re.search(rf"^  {name} +\S", shown, re.MULTILINE), name
+    assert "To have a model answer: SIDECHAT_AGENT=anthropic:MODEL, openai:MODEL," in shown
+    assert shown.endswith("  all well\n")
+
+
+@behaviour("cli:doctor-agent")
+def test_where_the_client_can_answer_its_cost_and_its_network_are_said(
+    here: dict[str, str],
+) -> None:
+    install(here, "claude")
+    found = json.loads(command("doctor", "--json").out)
+    agent = found["agent"]
+    assert (agent["name"], agent["pays"], agent["network"]) == (
+        "claude-code",
+        "your Claude Code subscription or key",
+        "to the provider that claude-code uses",
+    )
+    assert agent["why"] == (
+        "the agent is `auto`, and claude-code can answer for its own conversation here"
+    )
+    assert found["clients"]["claude-code"] == "can answer for its own conversations"
+
+
+@behaviour("cli:doctor-agent")
+@pytest.mark.parametrize(
+    ("setting", "programs"),
+    [("auto", ()), ("auto", ("claude",)), ("client", ("claude",)), ("quoting", ("claude",))],
+)
+def test_what_doctor_says_is_what_a_fork_gets(
+    here: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str,
+    programs: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("SIDECHAT_AGENT", setting)
+    for program in programs:
+        install(here, program)
+    said = json.loads(command("doctor", "--json").out)["agent"]
+    out = io.StringIO()
+    status = run(["fork", f"claude-code:{REF}", "--json"], terminal=Terminal(out, out, {}))
+    got = json.loads(out.getvalue())["agent"]
+    assert status == 0
+    assert got == {name: said[name] for name in got}
+
+
+@behaviour("cli:doctor")
+def test_doctor_tells_every_trouble_with_its_exit_code(
+    here: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path(here["SIDECHAT_HOME"])
+    home.mkdir(mode=0o700)
+    (home / "log.db").write_bytes(b"this is no database, and never was one" * 200)
+    done = command("doctor")
+    assert done.status == 4
+    assert "all well" not in done.out
+    assert re.search(r"^  trouble +\S", done.out, re.MULTILINE)
+
+    shutil.rmtree(home)
+    monkeypatch.setenv("SIDECHAT_AGENT", "oracle")
+    done = command("doctor", "--json")
+    [trouble] = json.loads(done.out)["troubles"]
+    assert (done.status, trouble["code"]) == (2, "invalid_request")
+
+    monkeypatch.setenv("SIDECHAT_AGENT", "client")
+    done = command("doctor", "--json")
+    [trouble] = json.loads(done.out)["troubles"]
+    assert (done.status, trouble["code"]) == (2, "invalid_request")
+    assert trouble["message"] == (
+        f"Nothing would answer here: the agent is `client`, and claude-code cannot answer here for"
+        f" {REF}."
+    )
