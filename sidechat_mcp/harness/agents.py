@@ -127,14 +127,20 @@ class Agents:
         if once is not None and (past := await self._past(once)) is not None:
             return past
         async with self.store.hold(session):
-            loop, receipt, context = await self._open(session, asked, once, emit)
+            try:
+                loop, receipt, context = await self._open(session, asked, once, emit)
+            except anyio.get_cancelled_exc_class():
+                # The append may have gone through all the same; nobody else may open turns here.
+                with anyio.CancelScope(shield=True):
+                    await self.settle(session, self._cut_short())
+                raise
             if receipt.again:
                 return await self._found(session, receipt.seq)
             ended: tuple[Reason, str | None] = ("error", None)
             try:
                 ended = await loop.run(context, more)
             except anyio.get_cancelled_exc_class():
-                ended = ("interrupted" if self.leaving else "aborted", None)
+                ended = (self._cut_short(), None)
                 raise
             except SidechatError as error:
                 ended = ("error", str(error))
@@ -249,12 +255,15 @@ class Agents:
             raise AnsweringNow(receipt.session) from None
         return await self._found(receipt.session, receipt.seq)
 
-    async def settle(self, session: SessionId) -> None:
-        """Close a turn that was left open, as `interrupted`. The caller holds the session."""
+    def _cut_short(self) -> Reason:
+        return "interrupted" if self.leaving else "aborted"
+
+    async def settle(self, session: SessionId, reason: Reason = "interrupted") -> None:
+        """Close a turn that was left open. The caller holds the session."""
         row = await self.sessions.row(session)
         state = await self.sessions.state(row)
         if state.open is not None:
-            bodies = closing(state.open, "interrupted")
+            bodies = closing(state.open, reason)
             await self.store.append(session, drafts(self.clock, bodies), expect=row.head)
 
     async def _found(self, session: SessionId, seq: int) -> Turn:

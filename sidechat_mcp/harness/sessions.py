@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from sidechat_mcp.core.assemble import Context, assemble
 from sidechat_mcp.core.balance import Cut, cut
 from sidechat_mcp.core.content import Content, Media, Text, Thinking, ToolUse
-from sidechat_mcp.core.events import Body, Draft, Event, Header
+from sidechat_mcp.core.events import Body, Draft, Event, Header, Unknown
 from sidechat_mcp.core.ids import EventId, SessionId
 from sidechat_mcp.core.session import Session, fold
+from sidechat_mcp.errors import NewerSchema
 from sidechat_mcp.ports.clock import Clock
 from sidechat_mcp.ports.store import LogStore, Row
 
@@ -53,7 +54,7 @@ class Sessions:
         return await self.store.row(session)
 
     async def events(self, row: Row) -> Sequence[Event]:
-        """The whole lineage `[0, row.head)`. Raises: SessionNotFound, DamagedLog."""
+        """The whole lineage `[0, row.head)`. Raises: SessionNotFound, DamagedLog, NewerSchema."""
         return await self.tail(row, 0)
 
     async def state(self, row: Row) -> Session:
@@ -87,22 +88,33 @@ class Sessions:
         if kept is None:
             kept = _Kept(start, list(self._shared(header, start, header.seed_length)))
         elif start > kept.stop:
-            return await self.store.read(header.id, start, row.head)
+            return await self._read(header.id, start, row.head)
         # Another task may read on while we wait; whoever comes first adds, the other looks again.
         grown = 0
         while start < (low := kept.first):
             earlier = self._shared(header, start, low)
-            read = [] if earlier else await self.store.read(header.id, start, low)
+            read = () if earlier else await self._read(header.id, start, low)
             if kept.first == low:
                 kept.first, kept.events[:0] = start, earlier or read
                 grown += sum(map(_size, read))
         while (have := kept.stop) < row.head:
-            read = await self.store.read(header.id, have, row.head)
+            read = await self._read(header.id, have, row.head)
             if kept.stop == have:
                 kept.events.extend(read)
                 grown += sum(map(_size, read))
         self._keep(header.id, kept, grown)
         return kept.between(start, row.head)
+
+    async def _read(self, session: SessionId, start: int, stop: int) -> Sequence[Event]:
+        events = await self.store.read(session, start, stop)
+        for event in events:
+            if isinstance(event.body, Unknown) and not event.body.ignorable:
+                raise NewerSchema(
+                    f"Session {event.session!r} has an event of kind {event.body.name!r} that only"
+                    " a newer version can read.",
+                    then="Restart the client with the newer version.",
+                )
+        return events
 
     def forgotten(self, session: SessionId) -> None:
         """Drop what is kept of a session that is gone."""

@@ -6,12 +6,16 @@ which inherits from the old one what still holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+
+import anyio
 
 from sidechat_mcp.core import handback
 from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, TurnEnd
+from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.redact import harmless
 from sidechat_mcp.errors import Moved, ParentNotFound, UnknownFormat
 from sidechat_mcp.harness.agents import TRIES, Meta, Seed
@@ -21,6 +25,9 @@ from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.sidechat.parts import Parts, joined
 from sidechat_mcp.sidechat.reports import Caller
 
+Reader = Callable[[], Awaitable[Transcript]]
+PAUSE = 0.02
+"""Seconds before a conversation that another process writes is read again."""
 LOCAL = "local"
 NEWEST = 5
 """How many conversations a refusal names."""
@@ -68,12 +75,14 @@ class Adoption:
         return await self.follow(caller, found)
 
     async def live(self, caller: Caller) -> Found | None:
-        """The client conversation that the call surely comes from, or None."""
+        """The client conversation that the call surely comes from, or None. What the call itself
+        says outranks who started us: clients run inside one another."""
         call = self.parts.here(caller)
-        for client in self._clients(caller):
-            found = await client.locate(call)
-            if found is not None:
-                return found
+        for evidence in (replace(call, environment={}, ancestors=()), call):
+            for client in self._clients(caller):
+                found = await client.locate(evidence)
+                if found is not None:
+                    return found
         return None
 
     async def newest(self, caller: Caller, limit: int) -> Sequence[Found]:
@@ -102,28 +111,49 @@ class Adoption:
 
         Raises: UnknownFormat, ParentNotFound."""
         client = self.parts.clients[found.client]
-        return await self._import(caller, await client.read(found), found.cwd)
+        return await self._import(caller, partial(client.read, found), found.cwd)
+
+    async def caught_up(self, caller: Caller, mirror: Row) -> Row:
+        """The mirror that follows `mirror`'s line now, brought up to date where its conversation
+        can still be read; a conversation that is gone leaves what we have."""
+        of = line_of(mirror)
+        client = self.parts.clients.get(of[0]) if of is not None else None
+        if of is None or client is None:
+            return mirror
+        try:
+            found = await client.find(of[1], mirror.header.cwd)
+            if found is not None:
+                return (await self.follow(caller, found)).row
+        except (ParentNotFound, UnknownFormat):
+            pass
+        line = await self.line(caller, *of)
+        return line[0] if line else mirror
 
     async def _from_file(self, caller: Caller, file: Path) -> Parent:
         refused: UnknownFormat | None = None
         for client in self.parts.clients.values():
             try:
-                return await self._import(caller, await client.read_file(file), None)
+                return await self._import(caller, partial(client.read_file, file), None)
             except UnknownFormat as error:
                 refused = refused or error
         raise refused or UnknownFormat("No client is configured that could read a file.")
 
-    async def _import(self, caller: Caller, read: Transcript, cwd: str | None) -> Parent:
-        for _ in range(TRIES):
+    async def _import(self, caller: Caller, reader: Reader, cwd: str | None) -> Parent:
+        for attempt in range(TRIES):
+            read = await reader()
             try:
-                row = await self._imported(caller, read, read.cwd or cwd)
-                await self._mark_seen(row, read)
+                row = await self._imported(caller, read, read.cwd or cwd, sure=attempt > 0)
+                await self._mark_seen(caller, read)
                 return Parent(await self.parts.store.row(row.header.id), read)
             except Moved:
-                continue  # Another process imports the same line; what it added is ours too.
+                # Another process imports the same line, and what it added is ours too; or the
+                # file seems to be behind, and is read once more before that is believed.
+                await anyio.sleep(PAUSE)
         raise ParentNotFound("That conversation changes too fast to be read.", then="Try again.")
 
-    async def _imported(self, caller: Caller, read: Transcript, cwd: str | None) -> Row:
+    async def _imported(
+        self, caller: Caller, read: Transcript, cwd: str | None, *, sure: bool
+    ) -> Row:
         store = self.parts.store
         scope = joined(caller.principal, read.client, read.ref)
         meta = Meta("mirror", caller.principal, "client", cwd, read.client, read.ref)
@@ -138,14 +168,14 @@ class Adoption:
             if same < len(read.drafts):
                 await store.append(row.header.id, read.drafts[same:], expect=row.head)
             return await store.row(row.header.id)
-        if same == len(read.drafts):
-            return row  # The file is behind what we have read before: a write is on its way.
+        if same == len(read.drafts) and not sure:
+            raise Moved(row.header.id, len(known), same)
         kept = _boundary(known[:same])
         length = known[kept - 1].seq + 1 if kept else 0
         seed = Seed(row.header.id, length) if length else None
-        once = Once(
-            f"mirror/{scope}/{row.header.id}/{joined(read.drafts[kept].id)}", kept="identity"
-        )
+        follows = read.drafts[kept].id if kept < len(read.drafts) else "nothing"
+        place = joined(str(length), follows)
+        once = Once(f"mirror/{scope}/{row.header.id}/{place}", kept="identity")
         return await self._create(seed, meta, read.drafts[kept:], once, row.header.created_at)
 
     async def _create(
@@ -156,21 +186,21 @@ class Adoption:
             raise Moved(receipt.session, 0, receipt.head)
         return await self.parts.store.row(receipt.session)
 
-    async def _mark_seen(self, row: Row, read: Transcript) -> None:
-        """Write `mirror/seen` once for each note of ours that the transcript now shows."""
+    async def _mark_seen(self, caller: Caller, read: Transcript) -> None:
+        """Write `mirror/seen` once for each note of ours that the transcript now shows, on
+        whichever mirror of its line the note stands."""
         if not read.delivered:
             return
-        for event in await self.parts.sessions.events(row):
-            note = handback.read(event)
-            if note is None or note.note not in read.delivered:
-                continue
-            seen = MirrorSeen(note.note, read.delivered[note.note])
-            await self.parts.store.append(
-                row.header.id,
-                drafts(self.parts.clock, [seen]),
-                expect=None,
-                once=Once(f"seen/{note.note}", kept="identity"),
-            )
+        for mirror in await self.line(caller, read.client, read.ref):
+            for note in await waiting(self.parts, mirror):
+                if note.note in read.delivered:
+                    seen = MirrorSeen(note.note, read.delivered[note.note])
+                    await self.parts.store.append(
+                        mirror.header.id,
+                        drafts(self.parts.clock, [seen]),
+                        expect=None,
+                        once=Once(f"seen/{note.note}", kept="identity"),
+                    )
 
     async def _unnamed(self, caller: Caller) -> ParentNotFound:
         return ParentNotFound(
@@ -187,6 +217,14 @@ class Adoption:
             for one in newest
         ]
         return "Name one as `parent`: " + "; ".join(lines) + "."
+
+
+async def waiting(parts: Parts, mirror: Row) -> Sequence[Handback]:
+    """Notes appended to a mirror itself that its client has not shown yet, oldest first."""
+    events = await parts.sessions.tail(mirror, mirror.header.seed_length)
+    seen = {event.body.handback for event in events if isinstance(event.body, MirrorSeen)}
+    notes = [note for event in events if (note := handback.read(event)) is not None]
+    return [note for note in notes if note.note not in seen]
 
 
 def line_of(row: Row) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sidechat_mcp.core import digest
 from sidechat_mcp.core.assemble import assemble
-from sidechat_mcp.core.events import Event, RequestSent
+from sidechat_mcp.core.events import Event, RequestSent, Unknown
 from sidechat_mcp.errors import DamagedLog
 from sidechat_mcp.ports.store import LogStore, Row
 from sidechat_mcp.sidechat.agency import hosted_point
@@ -29,6 +29,10 @@ class Checkup:
         except DamagedLog as error:
             why = f"session {error.session}, event {error.seq}: {error.message}"
             return Replayed(session, 0, "failed", why, error.seq)
+        for event in events:
+            if isinstance(event.body, Unknown) and not event.body.ignorable:
+                why = f"event {event.seq} is a {event.body.name!r}, of a newer version"
+                return Replayed(session, 0, "not rebuildable", why, event.seq)
         sent = [event for event in events if event.seq >= first]
         requests = [event for event in sent if isinstance(event.body, RequestSent)]
         if hosted_point(row.header.agent) is not None:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidechat_mcp.core import handback
-from sidechat_mcp.core.events import MirrorSeen
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.errors import KeyReused
 from sidechat_mcp.ports.store import Once, Query, Row
+from sidechat_mcp.sidechat.adopt import Adoption, line_of, waiting
 from sidechat_mcp.sidechat.parts import Parts
 from sidechat_mcp.sidechat.reports import Caller
 
@@ -25,34 +25,44 @@ HOOK_LIMIT = 10_000
 @dataclass(frozen=True, slots=True)
 class Delivery:
     parts: Parts
+    adoption: Adoption
 
-    async def state(self, mirror: Row, note: Handback) -> str:
+    async def state(self, caller: Caller, mirror: Row, note: Handback) -> str:
         """`none` for a native parent (its log is the context), else `pending`, `offered: DOOR`
         or `delivered`."""
         if mirror.header.origin != "mirror":
             return "none"
-        if await self._seen(mirror, note.note):
+        if await self.parts.store.once(f"seen/{note.note}") is not None:
             return "delivered"
-        turn = await self._turn(mirror)
-        offers = await self.parts.store.onces(_door(note.note, turn, ""))
+        moment = await self._moment(caller, mirror)
+        offers = await self.parts.store.onces(f"offered/{note.note}/{moment}/")
         if offers:
             return f"offered: {offers[0][0].rpartition('/')[2]}"
         return "pending"
 
-    async def offer(self, mirror: Row, note: Handback, door: str) -> bool:
+    async def offer(self, caller: Caller, mirror: Row, note: Handback, door: str) -> bool:
         """Take the right to offer `note` by `door` until the client's next completed turn."""
-        turn = await self._turn(mirror)
+        moment = await self._moment(caller, mirror)
         session = mirror.header.id
-        claim = Once(f"offer/{note.note}/{turn}", door)
+        claim = Once(f"offer/{note.note}/{moment}", door)
         try:
             taken = await self.parts.store.append(session, (), expect=None, once=claim)
         except KeyReused:
             return False
         if taken.again:
             return False
-        mark = Once(_door(note.note, turn, door))
+        mark = Once(f"offered/{note.note}/{moment}/{door}")
         await self.parts.store.append(session, (), expect=None, once=mark)
         return True
+
+    async def push(self, caller: Caller, mirror: Row, note: Handback) -> str | None:
+        """Offer `note` by the client's own door, where it has one and the person opened it."""
+        header = mirror.header
+        client = self.parts.clients.get(header.client or "")
+        if client is None or header.client_ref is None:
+            return None
+        door = await client.offer(header.client_ref, header.cwd, handback.wrap(note))
+        return door if door and await self.offer(caller, mirror, note, door) else None
 
     async def hook(self, caller: Caller, ref: str) -> str:
         """Hook JSON with the notes that wait for the client conversation `ref`; without any, the
@@ -60,30 +70,30 @@ class Delivery:
         query = Query(origin="mirror", owner=caller.principal, client_ref=ref, limit=20)
         texts: list[str] = []
         for mirror in await self.parts.store.rows(query):
-            for note in await self.waiting(mirror):
+            for note in await self._undelivered(caller, mirror):
                 wrapped = handback.wrap(note)
                 if sum(map(len, texts)) + len(wrapped) > HOOK_LIMIT:
-                    break
-                if await self.offer(mirror, note, "hook"):
+                    continue  # It may still go by another door; the next one may fit.
+                if await self.offer(caller, mirror, note, "hook"):
                     texts.append(wrapped)
         if not texts:
             return NOTHING
         said = {"hookEventName": "UserPromptSubmit", "additionalContext": "\n\n".join(texts)}
         return json.dumps({"hookSpecificOutput": said}, ensure_ascii=True)
 
-    async def waiting(self, mirror: Row) -> Sequence[Handback]:
-        """Notes appended to a mirror itself that its client has not shown yet, oldest first."""
-        events = await self.parts.sessions.tail(mirror, mirror.header.seed_length)
-        seen = {e.body.handback for e in events if isinstance(e.body, MirrorSeen)}
-        notes = [note for event in events if (note := handback.read(event)) is not None]
-        return [note for note in notes if note.note not in seen]
+    async def _undelivered(self, caller: Caller, mirror: Row) -> Sequence[Handback]:
+        """What still waits. Only where something was offered before is the conversation read
+        again, to see what became of that: a hook answers in milliseconds."""
+        notes = await waiting(self.parts, mirror)
+        for note in notes:
+            if await self.parts.store.onces(f"offered/{note.note}/"):
+                await self.adoption.caught_up(caller, mirror)
+                return await waiting(self.parts, await self.parts.store.row(mirror.header.id))
+        return notes
 
-    async def _seen(self, mirror: Row, note: str) -> bool:
-        return await self.parts.store.once(f"seen/{note}") is not None
-
-    async def _turn(self, mirror: Row) -> int:
-        return (await self.parts.sessions.cut(mirror)).number
-
-
-def _door(note: str, turn: int, door: str) -> str:
-    return f"offered/{note}/{turn}/{door}"
+    async def _moment(self, caller: Caller, mirror: Row) -> str:
+        """Where the client's conversation stands: its live mirror and that one's last turn."""
+        of = line_of(mirror)
+        line = await self.adoption.line(caller, *of) if of is not None else ()
+        live = line[0] if line else mirror
+        return f"{live.header.id}/{(await self.parts.sessions.cut(live)).number}"

@@ -33,7 +33,7 @@ from sidechat_mcp.ports.client import Transcript
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.ports.store import Once, Row
 from sidechat_mcp.sidechat.adopt import Adoption, Parent
-from sidechat_mcp.sidechat.agency import QUOTING, hosted_name, point
+from sidechat_mcp.sidechat.agency import QUOTING, hosted_name, hosted_point, point
 from sidechat_mcp.sidechat.parts import Parts, joined, keyed, name, uri
 from sidechat_mcp.sidechat.reports import AgentReport, Caller, ForkReport
 
@@ -94,10 +94,15 @@ class Fork:
             once, child = await self._untouched(caller, row, cut, question)
         else:
             once = keyed(caller, "fork", row.header.id, key, question, compact or None)
-        agent = await self._agent(row, cut)
-        about = self.parts.about(agent)
         if child is not None:
-            return await self._report(child, found, cut, about, True), child
+            return await self._report(child, found, cut, again=True), child
+        agent = await self._agent(row, cut, hosting=file is None)
+        about = self.parts.about(agent)
+        if compact and hosted_point(agent) is not None:
+            raise InvalidRequest(
+                f"{about.name} answers with its own whole history; it cannot begin with a summary.",
+                then="Set SIDECHAT_AGENT to another agent, or fork without `--compact`.",
+            )
         first = await self._first(row, cut, about, compact)
         seed = Seed(row.header.id, cut.length)
         # A conversation given as a file is talked about where the person stands.
@@ -105,17 +110,17 @@ class Fork:
         meta = Meta("sidechat", caller.principal, agent, cwd, row.header.client)
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
-        return await self._report(child, found, cut, about, receipt.again), child
+        return await self._report(child, found, cut, again=receipt.again), child
 
-    async def _agent(self, row: Row, cut: Cut) -> str:
-        """The configured agent; under `auto` a native parent's own, or the parent's client where
-        that can answer, else the one that quotes."""
+    async def _agent(self, row: Row, cut: Cut, *, hosting: bool) -> str:
+        """The configured agent; under `auto` a parent's own where it has one with us, or the
+        parent's client where that can answer (a mere file's cannot), else the one that quotes."""
         configured, header = self.parts.agent, row.header
         if configured not in ("auto", "client"):
             return configured
-        if header.origin != "mirror" and configured == "auto":
+        if header.origin != "mirror":
             return header.agent
-        hosted = await self._hosted(row, cut)
+        hosted = await self._hosted(row, cut) if hosting else None
         if hosted is not None:
             return hosted
         if configured == "client":
@@ -183,9 +188,8 @@ class Fork:
                 return once, child
             n += 1
 
-    async def _report(
-        self, child: Row, found: Parent, cut: Cut, about: About, again: bool
-    ) -> ForkReport:
+    async def _report(self, child: Row, found: Parent, cut: Cut, *, again: bool) -> ForkReport:
+        about = self.parts.about(child.header.agent)
         header = child.header
         parent = found.row.header
         figures = await self._figure(found.row, header.seed_length)

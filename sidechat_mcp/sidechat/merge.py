@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import anyio
 
 from sidechat_mcp.core import handback, redact
-from sidechat_mcp.core.advance import Advance, advance
+from sidechat_mcp.core.advance import advance
 from sidechat_mcp.core.content import Content, plain, text
-from sidechat_mcp.core.events import Event, Source
+from sidechat_mcp.core.events import AssistantMessage, Event, Source
 from sidechat_mcp.core.framing import condense_order, condense_source, shorten_order
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.session import Session
@@ -25,6 +25,7 @@ from sidechat_mcp.errors import (
 )
 from sidechat_mcp.harness.agents import Asked
 from sidechat_mcp.ports.store import Once, Receipt, Row
+from sidechat_mcp.sidechat.adopt import Adoption
 from sidechat_mcp.sidechat.deliver import Delivery
 from sidechat_mcp.sidechat.parts import Parts, name
 from sidechat_mcp.sidechat.reports import Caller, Note
@@ -32,20 +33,25 @@ from sidechat_mcp.sidechat.reports import Caller, Note
 SHORTENED = 2
 """How often, at most, a note that is too long is asked for again in the same turn."""
 PATIENCE = 120.0
-"""Seconds that a merge waits for an answer (or another merge) in the same child to end."""
+"""Seconds that a merge waits for somebody else's answer (or merge) in the same child to end."""
 POLL = 0.05
+REWOUND = (
+    "That conversation went back behind the place of this fork since; the note still goes to it."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
     parts: Parts
+    adoption: Adoption
     delivery: Delivery
 
     async def __call__(self, caller: Caller, child: Row, own_text: str | None, draft: bool) -> Note:
         """Raises: NothingToMerge, NoteTooLong, AnsweringNow, SessionNotFound, OutsideError."""
         parent = await self._parent(caller, child)
+        live = await self._live(caller, parent)
         if own_text is not None:
-            own_text = handback.fit(own_text, self.parts.cap)
+            own_text = self._unaltered(own_text)
         state = await self._state(child)
         done = None if draft else await self._done(state, own_text)
         if done is None and own_text is None:
@@ -55,8 +61,8 @@ class Merge:
         if draft:
             return self._as_draft(child, parent, own_words)
         if done is None:
-            done = await self._append(child, parent, state, own_words, own_text)
-        return await self._receipt(caller, child, parent, done)
+            done = await self._append(child, parent, live, state, own_words, own_text)
+        return await self._receipt(caller, child, parent, live, done)
 
     async def _parent(self, caller: Caller, child: Row) -> Row:
         if child.header.parent_session is None:
@@ -64,6 +70,25 @@ class Merge:
                 f"{child.header.id} is no side session; it has no parent to merge into."
             )
         return await self.parts.visible(caller, child.header.parent_session)
+
+    async def _live(self, caller: Caller, parent: Row) -> Row:
+        """The parent as its client has it now: its line may have gone on, or elsewhere."""
+        if parent.header.origin != "mirror":
+            return parent
+        return await self.adoption.caught_up(caller, parent)
+
+    def _unaltered(self, own_text: str) -> str:
+        """A person's own text as it will stand. Raises: InvalidRequest where it could not stand
+        as it is; what was shown is what is merged."""
+        own_text = "\n".join(line.rstrip() for line in own_text.strip().split("\n"))
+        fitted = handback.fit(own_text, self.parts.cap)
+        if fitted != own_text:
+            raise InvalidRequest(
+                "The note holds what must not leave a side session (a credential, hidden"
+                " characters, or a tag of ours).",
+                then=f"This much could be taken: {fitted}",
+            )
+        return fitted
 
     async def _state(self, child: Row) -> Session:
         """The child's own state now. Raises: NothingToMerge."""
@@ -84,17 +109,18 @@ class Merge:
         """The child's note and the state it stands for: its last draft while nothing newer was
         said, else that of a new condense turn. Whoever comes while one is written waits for it."""
         session = child.header.id
-        with anyio.move_on_after(PATIENCE):
-            while True:
-                state = await self._state(child)
-                kept = handback.draft(state)
-                if kept is not None:
-                    return state, self._fitting(kept)
-                try:
-                    await self._condense(child)
-                except AnsweringNow:
-                    await anyio.sleep(POLL)
-        raise AnsweringNow(session)
+        deadline = anyio.current_time() + PATIENCE
+        while True:
+            state = await self._state(child)
+            kept = handback.draft(state)
+            if kept is not None:
+                return state, self._fitting(kept, session)
+            try:
+                await self._condense(child)
+            except AnsweringNow:
+                if anyio.current_time() > deadline:
+                    raise
+                await anyio.sleep(POLL)
 
     async def _condense(self, child: Row) -> None:
         """Take the condense turn, unless another caller's is there by the time it is ours.
@@ -121,27 +147,36 @@ class Merge:
                 retryable=True,
             )
 
-    def _fitting(self, words: str) -> str:
+    def _fitting(self, words: str, session: str) -> str:
         try:
             return handback.fit(words, self.parts.cap)
         except NoteTooLong as error:
             raise NoteTooLong(
-                f"{error.message} The draft is kept: `merge --draft` of a larger cap shows it.",
+                f"{error.message} The draft is kept; `show {session}` has it.",
                 then="Give a shorter note yourself (`note`), or raise SIDECHAT_NOTE_CAP.",
             ) from None
 
     async def _append(
-        self, child: Row, parent: Row, state: Session, words: str, own_text: str | None
+        self,
+        child: Row,
+        parent: Row,
+        live: Row,
+        state: Session,
+        words: str,
+        own_text: str | None,
     ) -> Receipt:
         note = self.parts.clock.word()
+        model = await self._model(child, state) if own_text is None else None
         covered = handback.covered(state)
         assert covered is not None
+        since = child.header.seed_length
 
         async def make(now: Session) -> tuple[Content, Source]:
             before = await self.parts.store.onces(handback.prefix(child.header.id))
             last = max(before, key=lambda one: one[1].seq, default=None)
             earlier = (await self._event(last[1]))[0].note if last is not None else None
-            went_on = await self._advance(parent, child.header.seed_length, now.head)
+            upto = live if live.header.id != parent.header.id else replace(parent, head=now.head)
+            went_on = advance(await self.parts.sessions.tail(upto, since), since)
             made = Handback(
                 note=note,
                 child=child.header.id,
@@ -150,7 +185,7 @@ class Merge:
                 fork_seq=child.header.seed_length - 1,
                 covers=covered[:2],
                 turns=covered[2],
-                model=self.parts.about(child.header.agent).model,
+                model=model,
                 cap=self.parts.cap,
                 revision=len(before) + 1,
                 carrier="client" if parent.header.origin == "mirror" else "log",
@@ -163,9 +198,17 @@ class Merge:
         once = _once(state, own_text)
         return await self.parts.agents.inject(parent.header.id, make, once=once)
 
-    async def _advance(self, parent: Row, since: int, head: int) -> Advance:
-        row = replace(parent, head=head)
-        return advance(await self.parts.sessions.tail(row, since), since)
+    async def _model(self, child: Row, state: Session) -> str | None:
+        """Which model wrote the draft, as its answer says."""
+        drafted = [turn.id for turn in state.turns if turn.of == "condense"]
+        own = await self.parts.sessions.tail(
+            await self.parts.sessions.row(child.header.id), child.header.seed_length
+        )
+        for event in reversed(own):
+            body = event.body
+            if isinstance(body, AssistantMessage) and drafted and body.turn == drafted[-1]:
+                return body.model
+        return None
 
     async def _event(self, receipt: Receipt) -> tuple[Handback, Event]:
         """The handback that a merge's append wrote; it is the first one from there on."""
@@ -180,7 +223,9 @@ class Merge:
                     return found, event
             start += 64
 
-    async def _receipt(self, caller: Caller, child: Row, parent: Row, receipt: Receipt) -> Note:
+    async def _receipt(
+        self, caller: Caller, child: Row, parent: Row, live: Row, receipt: Receipt
+    ) -> Note:
         """What a merge answers, read back from the event."""
         found, event = await self._event(receipt)
         row = await self.parts.store.row(receipt.session)
@@ -194,10 +239,11 @@ class Merge:
             cap=found.cap,
             seq=event.seq,
             revision=found.revision,
-            delivery=await self.delivery.state(row, found),
+            delivery=await self.delivery.state(caller, row, found),
             wrapped=plain(getattr(event.body, "content", ())),
             again=receipt.again,
             supersedes=found.supersedes,
+            notice=REWOUND if live.header.id != parent.header.id else "",
         )
 
     def _as_draft(self, child: Row, parent: Row, words: str) -> Note:

@@ -15,7 +15,7 @@ class Caller:
     """Who is calling: a principal (`local`, or the authenticated subject) and what is known of
     the conversation the call comes from. `call` is the client's own id of this call, where it
     sends one (used as `key`); `meta` is the request's `_meta`; `tool` and `arguments` are what
-    it asks of us, where it is a tool's call."""
+    it asks of us, where it is a tool's call. `surface` is where they stand."""
 
     principal: str = "local"
     cwd: str | None = None
@@ -23,6 +23,7 @@ class Caller:
     call: str | None = None
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    surface: Literal["mcp", "cli", "web"] = "cli"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class Note:
     again: bool = False
     supersedes: str | None = None
     chosen: str | None = None
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

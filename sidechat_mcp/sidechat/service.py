@@ -19,7 +19,8 @@ from sidechat_mcp.harness.agents import Meta
 from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.ports.client import Found
 from sidechat_mcp.ports.store import Query, Row
-from sidechat_mcp.sidechat.adopt import Adoption
+from sidechat_mcp.sidechat.adopt import Adoption, line_of, waiting
+from sidechat_mcp.sidechat.agency import QUOTING
 from sidechat_mcp.sidechat.checkup import Checkup
 from sidechat_mcp.sidechat.converse import Converse
 from sidechat_mcp.sidechat.deliver import Delivery
@@ -38,6 +39,8 @@ from sidechat_mcp.sidechat.reports import (
 )
 
 _ALL = 1_000_000
+RESULT = "result"
+"""The door that a merge asked for in a client's own chat is: its answer is shown to the model."""
 KEPT_PAGES = 64
 LARGEST_PAGE = 128 * 1024
 """Characters of a page that is still kept."""
@@ -49,8 +52,8 @@ class Sidechat:
         self._adoption = Adoption(parts)
         self._fork = Fork(parts, self._adoption)
         self._converse = Converse(parts, self._adoption)
-        self._delivery = Delivery(parts)
-        self._merge = Merge(parts, self._delivery)
+        self._delivery = Delivery(parts, self._adoption)
+        self._merge = Merge(parts, self._adoption, self._delivery)
         self._lists = Lists(parts, self._adoption)
         self._checkup = Checkup(parts.store)
         self._pages: OrderedDict[tuple[SessionId, int], str] = OrderedDict()
@@ -110,7 +113,7 @@ class Sidechat:
         row, chosen = await self._converse.meant(caller, session)
         made = await self._merge(caller, row, note if note and note.strip() else None, draft)
         if made.delivery == "pending":
-            made = await self._shown(caller, row, made)
+            made = await self._offered(caller, made)
         return replace(made, chosen=chosen)
 
     async def sessions(
@@ -147,13 +150,14 @@ class Sidechat:
         """Raises: SessionNotFound, HasChildren, InvalidRequest (a note of it is in its parent
         for good; the session itself may go)."""
         row = await self.parts.side(caller, session)
-        children = await self.parts.store.children(row.header.id)
-        if children:
-            raise HasChildren(
-                f"{row.header.id} has {len(children)} side session(s) of its own.",
-                then="Forget those first: " + ", ".join(children[:5]) + ".",
-            )
-        await self.parts.store.forget(row.header.id)
+        async with self.parts.store.hold(row.header.id):
+            children = await self.parts.store.children(row.header.id)
+            if children:
+                raise HasChildren(
+                    f"{row.header.id} has {len(children)} side session(s) of its own.",
+                    then="Forget those first: " + ", ".join(children[:5]) + ".",
+                )
+            await self.parts.store.forget(row.header.id)
         self.parts.sessions.forgotten(row.header.id)
         return row.header.id
 
@@ -210,7 +214,7 @@ class Sidechat:
     ) -> Header:
         """A new native session, with its `request/header`; `converse` talks to it by id. With
         `tools` its model may use the workspace tools and those of configured servers."""
-        configured = "quoting" if self.parts.agent == "auto" else self.parts.agent
+        configured = QUOTING if self.parts.agent in ("auto", "client") else self.parts.agent
         name = agent or configured
         about = self.parts.about(name)
         offered = await self.parts.agents.tools.offered() if tools else ()
@@ -249,20 +253,20 @@ class Sidechat:
         """The process is about to end: a turn that is cut from now on is `interrupted`."""
         self.parts.agents.leaving = True
 
-    async def _shown(self, caller: Caller, child: Row, made: Note) -> Note:
-        """A note for a client's conversation, asked for from inside it, is shown to its model
-        by the very answer we give: that is a door, taken here."""
+    async def _offered(self, caller: Caller, made: Note) -> Note:
+        """A note for a client's conversation goes by the best door there is: the very answer we
+        give, when it was asked for from inside it; else the client's own, if one is open."""
         parent = await self.parts.store.row(made.parent)
-        live = await self._adoption.live(caller)
-        if live is None or (live.client, live.ref) != (
-            parent.header.client,
-            parent.header.client_ref,
-        ):
+        note = next((n for n in await waiting(self.parts, parent) if n.note == made.note), None)
+        if note is None:
             return made
-        for note in await self._delivery.waiting(parent):
-            if note.note == made.note and await self._delivery.offer(parent, note, "result"):
-                return replace(made, delivery="offered: result")
-        return made
+        if caller.surface == "mcp":
+            live = await self._adoption.live(caller)
+            if live is not None and (live.client, live.ref) == line_of(parent):
+                taken = await self._delivery.offer(caller, parent, note, RESULT)
+                return replace(made, delivery=f"offered: {RESULT}") if taken else made
+        door = await self._delivery.push(caller, parent, note)
+        return replace(made, delivery=f"offered: {door}") if door else made
 
     async def _title(self, session: SessionId) -> str:
         return await self._lists.title(await self.parts.store.row(session))

@@ -7,9 +7,16 @@ import json
 import pytest
 
 from sidechat_mcp.core.content import plain
-from sidechat_mcp.core.events import ContextMessage, TurnStart
+from sidechat_mcp.core.events import ContextMessage, Draft, TurnStart, Unknown
 from sidechat_mcp.core.framing import FRAMING
-from sidechat_mcp.errors import KeyReused, NothingToFork, ParentNotFound, SessionNotFound
+from sidechat_mcp.core.ids import EventId
+from sidechat_mcp.errors import (
+    KeyReused,
+    NewerSchema,
+    NothingToFork,
+    ParentNotFound,
+    SessionNotFound,
+)
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.stores.memory import MemoryStore
@@ -191,3 +198,32 @@ async def test_another_principal_reaches_no_conversation_of_this_machine() -> No
             await sidechat.fork(you, parent=parent)
         assert "r1" not in str(refused.value)
     assert await sidechat.parents(you) == []
+
+
+async def test_a_reused_child_is_told_by_its_own_agent() -> None:
+    store = MemoryStore()
+    other = Speaker(["…"], about=About("other", "other-1", "somebody", "all"))
+    speakers = {"speaker": Speaker(["…"]), "other": other}
+    first = await workshop(store, agents=speakers).fork(ME, parent="shelf:r1", reuse_untouched=True)
+    again = await workshop(store, agents=speakers, agent="other").fork(
+        ME, parent="shelf:r1", reuse_untouched=True
+    )
+    assert (again.session, again.agent) == (first.session, first.agent)
+
+
+async def test_an_event_that_only_a_newer_version_reads_is_said_by_every_reader() -> None:
+    store = MemoryStore()
+    sidechat = workshop(store)
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Hm?")
+    later = Unknown("later/kind", {"kind": "later/kind"}, False)
+    await store.append(fork.session, [Draft(EventId("x"), 0, later)], expect=None)
+    for read in (
+        sidechat.converse(ME, "And?", session=fork.session),
+        sidechat.read(ME, fork.session),
+        sidechat.markdown(ME, fork.session),
+        sidechat.merge(ME, session=fork.session),
+    ):
+        with pytest.raises(NewerSchema, match="later/kind"):
+            await read
+    (found,) = await sidechat.replay(ME, fork.session)
+    assert (found.verdict, "later/kind" in found.why) == ("not rebuildable", True)

@@ -244,3 +244,29 @@ async def test_a_note_cannot_close_its_own_wrapper() -> None:
     note = await sidechat.merge(ME, session=child)
     assert note.wrapped.count("</sidechat-note>") == 1
     assert note.wrapped.rstrip().endswith("</sidechat-note>")
+
+
+async def test_a_persons_own_note_is_taken_as_it_is_or_refused_with_what_could_be_taken() -> None:
+    sidechat, parent, child, _ = await native_side("Side answer.")
+    with pytest.raises(InvalidRequest, match="This much could be taken: Use"):
+        await sidechat.merge(ME, session=child, note="Use sk-ant-api03-" + "a1B2" * 20)
+    assert await notes(sidechat, parent) == []
+    assert (await sidechat.merge(ME, session=child, note="  As it is.\n")).text == "As it is."
+
+
+async def test_a_slow_draft_is_waited_for_and_not_cut_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sidechat_mcp.sidechat.merge.PATIENCE", 0.0)
+    sidechat, _, child, speaker = await native_side("Side answer.", "The note.")
+    speaker.gate, speaker.midway = anyio.Event(), anyio.Event()
+
+    async def free() -> None:
+        await speaker.midway.wait()
+        assert speaker.gate is not None
+        speaker.gate.set()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(free)
+            assert (await sidechat.merge(ME, session=child)).text == "The note."

@@ -63,6 +63,8 @@ class ClaudeCode:
         return await run_sync(_read, path, None)
 
     def hosted(self, point: Point) -> Hosted | None:
+        if Places(self._environ).find(point.ref, point.cwd) is None:
+            return None  # Read from a file elsewhere, or gone: the client itself cannot resume it.
         started = Program(self._environ).started(point.ref)
         if started is None:
             return None
@@ -94,7 +96,7 @@ def _named(search: Search) -> Path | None:
     registered = search.registered()
     if registered is not None:
         return search.file(registered)
-    return search.file(search.places.environ.get(SESSION))
+    return search.file(search.call.environment.get(SESSION))
 
 
 def _read(path: Path, ref: str | None) -> Transcript:

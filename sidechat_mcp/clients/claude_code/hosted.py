@@ -8,7 +8,7 @@ permission gate on the pipe."""
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -18,14 +18,17 @@ from anyio import to_thread
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from sidechat_mcp.clients import briefing
 from sidechat_mcp.clients.claude_code.program import INTERACTIVE, Started
 from sidechat_mcp.clients.lodging import end, fields, gone, start
-from sidechat_mcp.core.assemble import Context, Message
-from sidechat_mcp.core.content import Text, plain
+from sidechat_mcp.core.assemble import Context
+from sidechat_mcp.core.content import Text
 from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
 from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Spent, Whole
 
+MOST = 4
+"""Forks that wait for a next question at once; one that was ended is told again what was said."""
 LINE = 64 * 1024 * 1024
 """Bytes that one line of the client's output may have."""
 REFUSAL = "This side conversation is read-only: no tool is carried out."
@@ -51,7 +54,6 @@ _SETTINGS = json.dumps(
     }
 )
 CREATED = "cache_creation_input_tokens"
-EARLIER = "[Earlier in this side conversation]"
 
 
 @dataclass(slots=True)
@@ -90,11 +92,11 @@ class Fork:
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
         running = self._running.pop(context.session, None)
-        own = context.messages[context.inherited :]
+        own = briefing.own(context)
         try:
             if running is None or running.process.returncode is not None:
                 running = await self._start()
-            words = _words(own[running.told :])
+            words = briefing.words(own[running.told :])
             await _say(running.process, {"type": "user", "message": _user(words)})
             answer = _Answer(running)
             yield answer.chunks()
@@ -102,6 +104,8 @@ class Fork:
                 running.told = len(own) + 1  # With the answer that the loop is about to keep.
                 self._running[context.session] = running
                 running = None
+                while len(self._running) > MOST:
+                    end(self._running.pop(next(iter(self._running))).process)
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise Unreachable(
                 "Claude Code could not be talked to.", then="See `sidechat doctor`."
@@ -194,17 +198,6 @@ class _Answer:
             raise ProviderError(f"Claude Code did not answer: {why[:300]}.", retryable=True)
         self.done = True
         return Done("end", model)
-
-
-def _words(messages: Sequence[Message]) -> str:
-    """What the fork has not been told yet, as one user message: what was said before stands
-    under a label, the last message at the end."""
-    said = [(message.role, plain(message.content)) for message in messages]
-    if not any(role == "assistant" for role, _ in said):
-        return "\n\n".join(words for _, words in said)
-    framing = [words for role, words in said if role == "context"][:1]
-    middle = [f"{role}: {words}" for role, words in said[len(framing) : -1]]
-    return "\n\n".join([*framing, EARLIER, *middle, said[-1][1]])
 
 
 def _user(words: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ def caller(ctx: Context, cwd: str | None) -> Caller:
     meta = {str(name): value for name, value in (ctx.meta or {}).items()}
     ids = (meta.get(name) for name in CALL_IDS)
     call = next((id for id in ids if isinstance(id, str) and id), None)
-    return Caller(principal(), cwd, meta, call)
+    return Caller(principal(), cwd, meta, call, surface="mcp")
 
 
 def principal() -> str:
