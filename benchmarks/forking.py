@@ -25,7 +25,7 @@ async def forking(ground: Ground, plan: Plan) -> Sequence[Figure]:
     async with house(short) as small, house(long) as large:
         bare = BareCommit(ground.fresh("bare"))
         taken = await alternate(
-            plan.times(200), partial(small.fork, one), partial(large.fork, other), bare
+            plan.times(400), partial(small.fork, one), partial(large.fork, other), bare
         )
         few, many, floor = map(ground.with_sync, taken)
         whole = await alternate(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.conversation import turn
@@ -27,7 +28,6 @@ from sidechat_mcp.core.framing import FRAMING, SOURCE
 from sidechat_mcp.core.ids import SessionId, TurnId
 from sidechat_mcp.harness.agents import Meta, Seed, injection
 from sidechat_mcp.harness.sessions import drafts
-from sidechat_mcp.ports.store import Receipt
 from sidechat_mcp.providers.scripted import Line, Scripted
 from sidechat_mcp.sidechat.parts import keyed
 from sidechat_mcp.sidechat.reports import Caller
@@ -49,6 +49,8 @@ class House:
     store: SqliteStore
     sidechat: Sidechat
     provider: Scripted
+    made: list[SessionId] = field(default_factory=list[SessionId])
+    """The side sessions that `fork` made, in order."""
 
     async def session(self, turns: int) -> SessionId:
         """A native session with so many completed turns."""
@@ -61,14 +63,18 @@ class House:
             await self.store.append(session, drafts(CLOCK, bodies), expect=None)
         return session
 
-    async def fork(self, parent: SessionId) -> Receipt:
+    async def fork(self, parent: SessionId) -> float:
         """As `sidechat.fork` forks: where the last completed turn ends, with header, framing and
-        key in one transaction."""
+        key in one transaction. The seconds it took, once key and framing were there."""
         parts = self.sidechat.parts
-        cut = await parts.sessions.cut(await parts.sessions.row(parent))
         once = keyed(CALLER, "fork", parent, CLOCK.word())
         first = injection(TurnId(CLOCK.word()), text(FRAMING), SOURCE)
-        return await parts.agents.create(Seed(parent, cut.length), META, first, once=once)
+        begun = time.perf_counter()
+        cut = await parts.sessions.cut(await parts.sessions.row(parent))
+        receipt = await parts.agents.create(Seed(parent, cut.length), META, first, once=once)
+        passed = time.perf_counter() - begun
+        self.made.append(receipt.session)
+        return passed
 
 
 async def built(folder: Path, turns: int) -> SessionId:

@@ -26,7 +26,8 @@ async def loading(ground: Ground, plan: Plan) -> Sequence[Figure]:
     folder = ground.fresh("load")
     async with house(folder, cache=0) as made:
         parent = await made.session(TURNS)
-        child = (await made.fork(parent)).session
+        await made.fork(parent)
+        child = made.made[-1]
         raw = Raw(folder / "log.db")
         warm = Sessions(made.store)
         cold = await alternate(

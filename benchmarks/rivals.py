@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,9 +59,7 @@ async def _beside(rival: Rival, ground: Ground, plan: Plan) -> Figure:
         async def ours() -> float:
             # What the peer did to the processor's caches is not ours to pay for.
             await made.fork(parent)
-            begun = time.perf_counter()
-            await made.fork(parent)
-            return time.perf_counter() - begun
+            return await made.fork(parent)
 
         with _peer(rival.name, ground.fresh(f"peer-{rival.name}")) as peer:
 

@@ -62,7 +62,8 @@ async def _filled(home: Path) -> Sequence[Asked]:
     async with house(home, *answered) as made:
         parent = await made.session(TURNS)
         await _sessions(made, parent, FEW - 1)
-        child = (await made.fork(parent)).session
+        await made.fork(parent)
+        child = made.made[-1]
         for text in asked:
             await made.sidechat.converse(CALLER, text, session=child)
     reading = {"session": child, "from": TURNS + 1, "limit": TURNS}

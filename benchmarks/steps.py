@@ -33,7 +33,7 @@ async def stepping(ground: Ground, plan: Plan) -> Sequence[Figure]:
     async with house(short) as small, house(long) as large:
         bare = BareCommit(ground.fresh("bare"))
         taken = await alternate(
-            plan.times(200), partial(_step, small, one), partial(_step, large, other), bare
+            plan.times(400), partial(_step, small, one), partial(_step, large, other), bare
         )
         few, many, floor = map(ground.with_sync, taken)
         bare.close()

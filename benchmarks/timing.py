@@ -11,10 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 Act = Callable[[], Awaitable[object]]
 """What is timed; one that measures itself returns its seconds, a float."""
 
-BLOCKS = 5
-"""Stretches that a long measurement is cut into, to keep the quietest."""
-ROUNDS = 10
-"""Rounds of a block at least."""
+STRETCH = 20
+"""Rounds that are looked at together to find when the machine was quietest."""
 
 
 def median(values: Sequence[float]) -> float:
@@ -51,9 +49,8 @@ async def alternate(times: int, *acts: Act, warm: int = 2) -> Sequence[Sequence[
 
 def _quietest(taken: Sequence[Sequence[float]]) -> Sequence[Sequence[float]]:
     rounds = len(taken[0])
-    size = max(ROUNDS, rounds // BLOCKS)
-    blocks = [
-        [series[start : start + size] for series in taken]
-        for start in range(0, rounds - size + 1, size)
+    stretches = [
+        [series[start : start + STRETCH] for series in taken]
+        for start in range(0, rounds - STRETCH + 1, STRETCH)
     ]
-    return min(blocks or [taken], key=lambda block: sum(map(median, block)))
+    return min(stretches or [taken], key=lambda stretch: sum(map(median, stretch)))
