@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from sidechat_mcp.clients.values import mapping, word
 from sidechat_mcp.core.content import ToolUse
-from sidechat_mcp.ports.client import Call
+from sidechat_mcp.ports.client import Call, Found
 
 ENVIRONMENT: Mapping[str, Sequence[str]] = {
     "claude-code": ("CLAUDECODE",),
@@ -41,6 +42,8 @@ CALLERS: Mapping[str, str] = {
 _CALLER = "io.modelcontextprotocol/clientInfo"
 
 Fit = Literal["whole", "name"]
+Asked = ToolUse
+"""A call that a transcript shows no result of."""
 
 
 def alone(call: Call, client: str) -> bool:
@@ -63,6 +66,31 @@ def fit(asked: ToolUse, call: Call) -> Fit | None:
         return "whole" if _arguments(asked) == dict(call.arguments) else "name"
     within = re.search(rf"(?:^|[^A-Za-z0-9]){re.escape(call.tool)}\b", asked.input)
     return "name" if within else None
+
+
+def waiting(
+    call: Call,
+    named: Found,
+    others: Sequence[Path],
+    waits: Callable[[Path], Sequence[Asked]],
+    at: Callable[[Path], Found | None],
+) -> Found | None:
+    """The conversation that waits for a tool's call: the `named` one before all `others`, and of
+    these one only when no other fits as well. `waits` gives the calls that a file has open."""
+    if _best(waits(named.path), call) is not None:
+        return named
+    fits: dict[Fit, list[Path]] = {"whole": [], "name": []}
+    for path in others:
+        how = _best(waits(path), call)
+        if how is not None:
+            fits[how].append(path)
+    found = fits["whole"] or fits["name"]
+    return at(found[0]) if len(found) == 1 else None
+
+
+def _best(asked: Sequence[Asked], call: Call) -> Fit | None:
+    fits = [fit(one, call) for one in asked]
+    return "whole" if "whole" in fits else "name" if "name" in fits else None
 
 
 def _arguments(asked: ToolUse) -> object:

@@ -46,15 +46,8 @@ class Places:
         named = self._named(call)
         if named is None or call.tool is None:
             return named
-        if _fit(named.path, call) is not None:
-            return named
-        fits: dict[signs.Fit, list[Path]] = {"whole": [], "name": []}
-        for _, path in sorted(files.dated([named.path.parent], [".jsonl"]), reverse=True)[:NEAR]:
-            how = _fit(path, call)
-            if how is not None:
-                fits[how].append(path)
-        found = fits["whole"] or fits["name"]
-        return look(found[0], files.active(found[0]) or 0) if len(found) == 1 else None
+        beside = sorted(files.dated([named.path.parent], [".jsonl"]), reverse=True)[:NEAR]
+        return signs.waiting(call, named, [path for _, path in beside], _waits, _at)
 
     def awaited(self, call: Call) -> bool:
         return call.tool is not None and self._named(call) is not None
@@ -117,8 +110,11 @@ def look(path: Path, active: int) -> Found | None:
     return Found(NAME, shelf.ref or path.stem, path, active, shelf.cwd, title)
 
 
-def _fit(path: Path, call: Call) -> signs.Fit | None:
+def _at(path: Path) -> Found | None:
+    active = files.active(path)
+    return look(path, active) if active is not None else None
+
+
+def _waits(path: Path) -> Sequence[signs.Asked]:
     nodes = gather(io.BytesIO(files.ending(path, TAIL)), Shelf(Tally()))
-    waiting = pending(one for node in nodes for one in node.says)
-    fits = [signs.fit(asked, call) for asked, _ in waiting]
-    return "whole" if "whole" in fits else "name" if "name" in fits else None
+    return [asked for asked, _ in pending(one for node in nodes for one in node.says)]
