@@ -47,9 +47,10 @@ class House:
 
 def calling(*calls: str | tuple[str, Mapping[str, object]]) -> list[Text | ToolUse]:
     """An answer that calls tools, by name or by name and arguments."""
+    nothing: Mapping[str, object] = {}
     found: list[Text | ToolUse] = []
     for call in calls:
-        name, given = (call, {}) if isinstance(call, str) else call
+        name, given = (call, nothing) if isinstance(call, str) else call
         found.append(ToolUse(f"c{len(found)}", name, json.dumps(given)))
     return found
 
