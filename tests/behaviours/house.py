@@ -22,6 +22,7 @@ BEHAVIOURS = {
     "house:no-addresses": Behaviour(
         "issue: the house", "No tracked file names a package registry's host or a machine's path."
     ),
+    "house:bench": Behaviour("issue: bar 5", "A figure that misses its bar fails the run."),
     "house:locks": Behaviour(
         "issue: the house", "Locks pin every package by hash, build backend included, no address."
     ),
