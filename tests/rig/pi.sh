@@ -47,7 +47,7 @@ wait %2
 echo "##### merge from inside, by tool, and the next prompts"
 say 'SIDE-MERGE please' -c
 say 'Go on with the plan, after the merge.' -c
-sleep 2; pgrep -af 'mode rpc|sidechat_mcp' > "$OUT/orphans" || true
+sleep 2; { pgrep -xa pi; pgrep -af 'serve.py|sidechat_mcp'; } > "$OUT/orphans" || true
 find "$HOME_DIR/.sidechat/hosted" -mindepth 2 > "$OUT/left" 2>/dev/null || true
 cli fork "pi:$PARENT" --json | tee "$OUT/fork.json"
 cli merge -s "$CHILD" --json > "$OUT/merged_again.json"; cat "$OUT/merged_again.json"

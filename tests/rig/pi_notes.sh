@@ -31,7 +31,7 @@ say 'FIRST prompt after the merge.' -c
 cli fork "pi:$PARENT" --json > "$OUT/seen.json"
 cli merge -s "$CHILD" --json | tee "$OUT/merged_again.json"
 say 'SECOND prompt after the merge.' -c
-sleep 2; pgrep -af 'mode rpc|sidechat_mcp' > "$OUT/orphans" || true
+sleep 2; { pgrep -xa pi; pgrep -af 'serve.py|sidechat_mcp'; } > "$OUT/orphans" || true
 cli setup pi --hook --undo
 cp "$AGENT/mcp.json" "$OUT/mcp-after.json"; cp "$AGENT/settings.json" "$OUT/settings-after.json"
 "$PY" "$HERE/check_pi_notes.py" "$OUT"
