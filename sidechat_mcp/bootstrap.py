@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anyio
 
+from sidechat_mcp.clients.later import Later
 from sidechat_mcp.config import Config
 from sidechat_mcp.core import schemas
 from sidechat_mcp.core.events import Header, TurnStart
@@ -265,6 +266,21 @@ class Providers:
         return hosted
 
 
+OTHERS: Mapping[str, tuple[str, str | None]] = {
+    "gemini": ("gemini", None),
+    "qwen": ("qwen", "QWEN_CODE_SESSION_ID"),
+    "vscode": ("vscode", "vscode.conversationId"),
+    "copilot": ("copilot", "COPILOT_AGENT_SESSION_ID"),
+    "goose": ("goose", "agent-session-id"),
+    "cursor": ("cursor", None),
+    "continue": ("continue_dev", None),
+    "cline": ("cline", None),
+    "zed": ("zed", None),
+}
+"""Clients whose conversations are found and read, and no more: by name, the folder that knows
+them and what says that a call comes from one."""
+
+
 def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """Every client whose conversations can be read, by name."""
     from sidechat_mcp.clients.claude_code.client import ClaudeCode
@@ -277,6 +293,10 @@ def known_clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
         *(ClaudeCode(environ), Codex(environ)),
         *(Opencode(environ, since=since), Pi(environ, since=since)),
     ]
+    clients += (
+        Later(name, f"sidechat_mcp.clients.{folder}.client", sign, environ)
+        for name, (folder, sign) in OTHERS.items()
+    )
     return {client.name: client for client in clients}
 
 
