@@ -85,3 +85,13 @@ async def test_wider_modes_are_tightened_and_a_folder_of_others_is_not(tmp_path:
     }
     await again.close()
     await store.close()
+
+
+async def test_a_log_kept_elsewhere_takes_no_name_but_its_own(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("somebody's")
+    (tmp_path / "turns").mkdir(mode=0o755)
+    store = await open_sqlite(tmp_path / "mine.db")
+    await store.close()
+    assert (tmp_path / "lock").read_text() == "somebody's"
+    assert stat.S_IMODE((tmp_path / "turns").stat().st_mode) == 0o755
+    assert {"mine.db", "mine.db.lock", "mine.db.turns"} <= {one.name for one in tmp_path.iterdir()}

@@ -17,22 +17,29 @@ _NETWORK = {
     *("glusterfs", "lustre", "ncpfs", "vboxsf", "prl_fs", "drvfs", "lxfs", "wslfs"),
 }
 """Where shared memory or locks do not hold between processes, as `/proc/mounts` spells them."""
+HOME_LOG = "log.db"
+"""What the log is called in the home, which is ours as a whole."""
 _MOUNTS = Path("/proc/mounts")
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where things lie: everything in the folder of `database`, an absolute path without links."""
+    """Where things lie: everything in the folder of `database`, an absolute path without links.
+    A database of another name than the home's own has names beside it that are surely ours."""
 
     database: Path
 
     @property
     def lock(self) -> Path:
-        return self.database.parent / "lock"
+        return self._beside("lock")
 
     @property
     def turns(self) -> Path:
-        return self.database.parent / "turns"
+        return self._beside("turns")
+
+    def _beside(self, what: str) -> Path:
+        name = self.database.name
+        return self.database.with_name(what if name == HOME_LOG else f"{name}.{what}")
 
     def backup(self, version: int) -> Path:
         """The copy made before leaving schema `version`."""
