@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any, cast
 
@@ -51,10 +53,28 @@ def end(process: Process) -> None:
     """Kill it and everything it started, at once."""
     if process.returncode is not None:
         return
+    started = _below(process.pid)
     try:
         os.killpg(process.pid, 9)
     except (ProcessLookupError, PermissionError):
         process.kill()
+    for pid in started:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, 9)
+
+
+def _below(pid: int) -> list[int]:
+    """What a process started, and what that started: a client may put its servers into groups of
+    their own. Nothing where the system does not tell."""
+    found: list[int] = []
+    for told in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(child) for child in told.read_text().split()]
+        except (OSError, ValueError):
+            continue
+        for child in children:
+            found += [child, *_below(child)]
+    return found
 
 
 async def gone(process: Process) -> None:

@@ -5,13 +5,15 @@
 It notes its switches, environment and every request in the file RECORD, and answers each turn
 `said N: WORDS`. `WAIT` in a question makes it begin an answer and never end it, `DIE` ends it in
 mid-answer, `RUN` has it carry out a command, `LOOP` has a model do nothing but ask for tools,
-`ASK` has it ask us for leave, and `FAIL kind` fails the turn. It trusts no hook but one that its
+`ASK` has it ask us for leave, `START` makes it start a server in a group of its own and tell its
+pid, and `FAIL kind` fails the turn. It trusts no hook but one that its
 switches vouch for, and none at all when it plays `OLD`."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,6 +25,8 @@ SERVERS: dict[str, Any] = {
     "maps": {"url": "https://maps.example/sidechat", "enabled": True},
     "off": {"command": "off", "enabled": False},
 }
+
+SERVER = "import time; time.sleep(600)"
 
 
 def say(**what: Any) -> None:
@@ -70,6 +74,9 @@ def answer(number: int, turn: str, words: str) -> None:
     if "ASK" in words:
         say(id=99, method="item/permissions/requestApproval", params={"threadId": "fork-1"})
         heard = json.loads(sys.stdin.readline())["error"]["message"]
+    if "START" in words:
+        server = subprocess.Popen([sys.executable, "-c", SERVER], start_new_session=True)
+        heard = str(server.pid)
     if "RUN" in words:
         tell("item/started", turnId=turn, item={"type": "commandExecution", "command": "rm"})
         time.sleep(600)

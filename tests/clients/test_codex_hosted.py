@@ -294,6 +294,17 @@ async def test_leaving_early_ends_the_fork(fork: Fork, record: Path) -> None:
     assert not any(alive(one["pid"]) for one in starts(record))
 
 
+@behaviour("hosted:orphans")
+async def test_what_a_fork_started_ends_with_it(fork: Fork) -> None:
+    server = int((await ask(fork, side(("user", "START")))).text)
+    assert alive(server)
+    fork.close()
+    await fork.gone()
+    with anyio.fail_after(10):
+        while alive(server):
+            await anyio.sleep(0.01)
+
+
 async def test_a_turn_that_is_no_longer_there_cannot_be_forked(home: Home, record: Path) -> None:
     fork = made(home, record, "01a2318d-00e5-74d1-9ae7-0000000000ff")
     with pytest.raises(ProviderError, match="no longer in the conversation"):

@@ -7,6 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
+
+from sidechat_mcp.clients.codex.client import Codex
+from sidechat_mcp.core.assemble import assemble
+from sidechat_mcp.core.content import ToolUse, plain
+from sidechat_mcp.core.events import Event
+from sidechat_mcp.core.ids import SessionId
+
 CLOSED = "</sidechat-note>"
 USAGE = {"input": 10, "output": 5, "cache_read": 0, "cache_write": 0}
 """What the stub reports for one request."""
@@ -52,6 +60,39 @@ def answer(out: Path, name: str) -> dict[str, Any]:
     return json.loads((out / f"{name}.json").read_text())
 
 
+def sent_of(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a request holds behind the base instructions, in a few words an item."""
+    found: list[tuple[str, str]] = []
+    for item in body["input"][1:]:
+        match item["type"]:
+            case "message":
+                texts = [part["text"] for part in item["content"]]
+                found.append((item["role"].replace("developer", "user"), "\n\n".join(texts)))
+            case "function_call":
+                found.append(("call", f"{item.get('namespace', '')}__{item['name']}".strip("_")))
+            case _:
+                output: str | list[dict[str, str]] = item["output"]
+                parts = [output] if isinstance(output, str) else [one["text"] for one in output]
+                found.append(("tool", "\n\n".join(parts)))
+    return found
+
+
+def read_of(home: Path) -> list[tuple[str, str]]:
+    """What our reader makes of the conversation, in the same words."""
+    client = Codex({"HOME": str(home)})
+    (found,) = anyio.run(client.newest, None, 1)
+    read = anyio.run(client.read, found)
+    session = SessionId("s")
+    events = [Event(session, n, one.id, one.at, one.body) for n, one in enumerate(read.drafts)]
+    shown: list[tuple[str, str]] = []
+    for message in assemble(events).messages:
+        role = message.role.replace("context", "user")
+        if words := plain(message.content):
+            shown.append((role, words))
+        shown += [("call", one.name) for one in message.content if isinstance(one, ToolUse)]
+    return shown
+
+
 def same_head(parent: dict[str, Any], child: dict[str, Any]) -> list[str]:
     """Which members of a request's head differ."""
     return sorted(
@@ -76,7 +117,12 @@ def main(out: Path) -> int:
     agents = [one for one in sent if "SIDEQ-AGENT" in last(one) and "SIDEQ-FOUR" not in last(one)]
     verdicts = {one["verdict"] for one in answer(out, "replay")["sessions"]}
     differ = same_head(parent, child)
+    theirs, ours = sent_of(once_more), read_of(out / "home")
     rows = {
+        f"what we read is what the client sent, and its answer: {len(ours)} of {len(theirs)}": ours[
+            :-1
+        ]
+        == theirs,
         "the fork report names the client and who pays": report["agent"]["name"] == "codex"
         and "subscription" in report["agent"]["pays"],
         f"inherited items equal: {sum(same)} of {len(inherited)}": all(same),
