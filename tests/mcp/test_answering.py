@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from types import SimpleNamespace
+from typing import cast
 
 import anyio
 import pytest
@@ -12,7 +14,10 @@ from mcp import MCPError
 from mcp.types import CallToolResult, PromptReference, TextContent
 
 from sidechat_mcp.errors import OutsideError
+from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.sidechat.service import Sidechat
+from sidechat_mcp.surfaces.mcp.errors import Context
+from sidechat_mcp.surfaces.mcp.progress import telling
 from sidechat_mcp.surfaces.mcp.server import SidechatServer, serving
 from tests.behaviours import behaviour
 from tests.mcp.conftest import Connect, Era, client
@@ -52,6 +57,28 @@ async def test_an_answer_is_told_as_it_arrives_at_most_ten_times_a_second(
     assert 1 <= len(told) <= took * 10 + 1
     assert whole.startswith("".join(message for _, message in told))
     assert [n for n, _ in told] == sorted(n for n, _ in told)
+
+
+@behaviour("mcp:progress-fails")
+async def test_a_client_that_cannot_be_told_of_progress_still_gets_its_answer() -> None:
+    tries: list[str] = []
+    refused = anyio.Event()
+
+    async def report_progress(progress: float, *, message: str) -> None:
+        tries.append(message)
+        refused.set()
+        raise anyio.BrokenResourceError
+
+    async def work(emit: Emit) -> str:
+        await emit("It is ")
+        await refused.wait()
+        await emit("in turn 3.")
+        return "It is in turn 3."
+
+    ctx = cast(Context, SimpleNamespace(session=SimpleNamespace(report_progress=report_progress)))
+    with anyio.fail_after(5):
+        assert await telling(ctx, work) == "It is in turn 3."
+    assert tries == ["It is "]
 
 
 @behaviour("mcp:no-progress")

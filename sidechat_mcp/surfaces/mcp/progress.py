@@ -26,13 +26,24 @@ class _Teller:
         self._waiting: list[str] = []
         self._heard = anyio.Event()
         self._told = 0
+        self._over = False
 
     async def emit(self, text: str) -> None:
-        self._waiting.append(text)
-        self._heard.set()
+        if not self._over:
+            self._waiting.append(text)
+            self._heard.set()
         await checkpoint()
 
     async def run(self) -> None:
+        """Tell until cancelled. A client that cannot be told is told no more; its answer, which
+        comes another way, is not lost for that."""
+        try:
+            await self._tell()
+        except Exception:
+            self._over = True
+            self._waiting.clear()
+
+    async def _tell(self) -> None:
         while True:
             await self._heard.wait()
             self._heard = anyio.Event()
