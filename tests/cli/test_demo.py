@@ -15,6 +15,7 @@ import pytest
 
 from sidechat_mcp.surfaces.cli import scenes
 from sidechat_mcp.surfaces.cli.curiosity import Told, questions
+from sidechat_mcp.surfaces.cli.scenes import handed
 from sidechat_mcp.surfaces.cli.stage import SHIPPED, staged
 from tests.behaviours import behaviour
 
@@ -188,3 +189,8 @@ def test_a_long_text_is_wrapped_and_its_lists_hang() -> None:
         "",
         "x",
     ]
+
+
+def test_a_hook_with_nothing_to_say_hands_a_model_nothing() -> None:
+    said = {"hookSpecificOutput": {"additionalContext": "A note."}}
+    assert [handed("{}"), handed(json.dumps(said))] == ["", "A note."]

@@ -119,10 +119,8 @@ def label(handed: str, note: str) -> list[Line]:
 
 
 def handed(hook: str) -> str:
-    """The text that a hook's answer puts before a client's model."""
-    if not hook:
-        return ""
-    return str(json.loads(hook)["hookSpecificOutput"]["additionalContext"])
+    """The text that a hook's answer puts before a client's model; `{}` puts none."""
+    return str(json.loads(hook).get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def request(lines: str, forked_after: int) -> list[Line]:
