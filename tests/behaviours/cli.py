@@ -49,6 +49,9 @@ BEHAVIOURS = {
         "issue: a real parent",
         "`setup` shows, then runs, the client's own command, or says why not.",
     ),
+    "cli:failed-turn": Behaviour(
+        "contract: errors", "A turn that ended with an error is shown, and the exit code is 4."
+    ),
     "cli:doctor-agent": Behaviour(
         "issue: command line",
         "`doctor` says which agent a fork here would get, at whose cost and over which network.",

@@ -108,6 +108,13 @@ BEHAVIOURS = {
     "mcp:progress": Behaviour(
         "case SC-014", "An answer is told as it arrives, ten times a second at most."
     ),
+    "mcp:progress-fails": Behaviour(
+        "contract: tools", "Who cannot be told of progress still gets the answer."
+    ),
+    "mcp:failed-turn": Behaviour(
+        "contract: errors", "A turn that failed is a result whose text names the failure first."
+    ),
+    "mcp:left-out": Behaviour("law 14", "What a fork left out or mended is said in one line."),
     "mcp:no-progress": Behaviour("facts: mcp 2", "Who asks for no progress gets the answer."),
     "mcp:cancel": Behaviour(
         "law 10", "A cancelled call closes its turn as aborted and the server goes on."

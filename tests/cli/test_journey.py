@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -17,13 +16,11 @@ from inline_snapshot import snapshot
 from sidechat_mcp.bootstrap import open_sidechat
 from sidechat_mcp.config import load
 from sidechat_mcp.sidechat.reports import Caller
-from sidechat_mcp.surfaces.cli import commands, shapes
+from sidechat_mcp.surfaces.cli import commands
 from sidechat_mcp.surfaces.cli.arguments import parse
 from sidechat_mcp.surfaces.cli.commands import Desk
 from sidechat_mcp.surfaces.cli.terminal import Terminal
-from sidechat_mcp.surfaces.mcp import words as tool_words
 from tests.behaviours import behaviour
-from tests.cli.acting import ANSWERED, DRAFT, FORKED, LISTING, NOTE
 from tests.cli.persons import REF, person
 from tests.cli.screens import terminal
 
@@ -175,18 +172,3 @@ def test_a_talk_at_a_terminal_over_the_real_feature(environ: dict[str, str]) -> 
         typist.reads(" › ")
         typist.types("\x04")
         assert typist.leaves() == 0
-
-
-@behaviour("cli:shapes")
-def test_a_document_has_what_the_tool_of_that_name_answers() -> None:
-    pairs: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
-        (shapes.fork(FORKED), tool_words.forked(FORKED).data),
-        (shapes.answer(ANSWERED), tool_words.answered(ANSWERED).data),
-        (shapes.note(NOTE), tool_words.merged(NOTE).data),
-        (shapes.note(DRAFT), tool_words.merged(DRAFT).data),
-        (shapes.listing(LISTING), tool_words.listed(LISTING).data),
-    ]
-    for ours, theirs in pairs:
-        assert theirs is not None
-        assert ours == {name: theirs[name] for name in ours}
-        assert theirs.keys() - ours.keys() <= {"notice", "wrapped"}

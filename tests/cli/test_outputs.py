@@ -128,6 +128,22 @@ In “Why WAL?” (child):
     )
 
 
+@behaviour("cli:failed-turn")
+def test_a_turn_that_failed_is_shown_and_is_no_success() -> None:
+    failed = replace(ANSWERED, status=None, reason="error", advice="The key is wrong. Ask again.")
+    for argv in (["ask", "why?"], ["fork", "-q", "why?"]):
+        done = command(*argv, actor=Actor(answer=failed))
+        assert (done.status, "Because readers never wait.\n" in done.out) == (4, True)
+        assert "— turn 13 · ended: error\nThe key is wrong. Ask again.\n" in done.err
+        told = command(*argv, "--json", actor=Actor(answer=failed))
+        document = json.loads(told.out)
+        answer = document.get("first") or document
+        assert (told.status, answer["reason"]) == (4, "error")
+        assert answer["notice"] == "The key is wrong. Ask again."
+    for reason in ("max_tokens", "blocked"):
+        assert command("ask", "w", actor=Actor(answer=replace(failed, reason=reason))).status == 0
+
+
 @behaviour("cli:answers-on-stdout")
 def test_a_note_stands_alone_and_its_receipt_beside_it() -> None:
     done = command("merge", actor=Actor(note=replace(NOTE, supersedes="n0", chosen="Why WAL?")))
@@ -213,135 +229,6 @@ def test_a_verified_log() -> None:
 replay: verified
 """
     )
-
-
-@behaviour("cli:one-document", "cli:shapes")
-@pytest.mark.parametrize(
-    ("argv", "document"),
-    [
-        (
-            ["ask", "w"],
-            {
-                "session": "child",
-                "turn": 13,
-                "answer": "Because readers never wait.",
-                "reason": "completed",
-                "status": "answered",
-                "usage": None,
-                "cache": "not reported",
-            },
-        ),
-        (
-            ["merge"],
-            {
-                "note": "n1",
-                "session": "child",
-                "parent": "parent",
-                "text": "WAL: readers never wait.",
-                "chars": 24,
-                "cap": 2000,
-                "seq": 150,
-                "revision": 1,
-                "delivery": "pending",
-            },
-        ),
-        (
-            ["merge", "--draft"],
-            {
-                "note": "",
-                "session": "child",
-                "parent": "parent",
-                "text": "WAL: readers never wait.",
-                "chars": 24,
-                "cap": 2000,
-                "seq": None,
-                "revision": 0,
-                "delivery": "none",
-            },
-        ),
-        (
-            ["show", "child"],
-            {
-                "session": "child",
-                "turns": [
-                    {"turn": 1, "role": "user", "text": "Question 1"},
-                    {"turn": 2, "role": "user", "text": "Question 2"},
-                ],
-                "next": None,
-            },
-        ),
-        (["forget", "child"], {"session": "child", "forgotten": True}),
-        (
-            ["replay", "--verify"],
-            {
-                "verdict": "verified",
-                "sessions": [
-                    {
-                        "session": "child",
-                        "requests": 3,
-                        "verdict": "verified",
-                        "why": "",
-                        "seq": None,
-                    }
-                ],
-            },
-        ),
-        (
-            ["sessions"],
-            {
-                "sessions": [
-                    {
-                        "session": "child",
-                        "uri": "sidechat://sessions/child",
-                        "title": "Why WAL?",
-                        "parent": "parent",
-                        "created": "2023-11-14T22:13:20.000Z",
-                        "active": "2023-11-14T22:14:20.000Z",
-                        "turns": 2,
-                        "merged": True,
-                    }
-                ],
-                "next": None,
-            },
-        ),
-    ],
-)
-def test_documents(argv: list[str], document: dict[str, object]) -> None:
-    done = command(*argv, "--json")
-    assert (done.status, done.err) == (0, "")
-    assert json.loads(done.out) == document
-
-
-@behaviour("cli:shapes")
-def test_the_document_of_a_fork() -> None:
-    done = command(
-        "fork", "-q", "Why WAL?", "--json", actor=Actor(answer=replace(ANSWERED, usage=SPENT))
-    )
-    document = json.loads(done.out)
-    first = document.pop("first")
-    assert (done.status, done.err) == (0, "")
-    assert first["usage"] == {"input": 1200, "output": 34, "cache_read": 1100, "cache_write": None}
-    assert document == {
-        "session": "child",
-        "uri": "sidechat://sessions/child",
-        "parent": "parent",
-        "fork_seq": 143,
-        "seed_length": 144,
-        "turns": 12,
-        "tokens": {"estimate": 3214, "method": "code points / 4"},
-        "cut": {"turns": 1, "events": 3},
-        "repaired": {"calls": 2},
-        "compacted": {"turns": 4},
-        "agent": {
-            "name": "quoting",
-            "model": None,
-            "pays": "costs nothing",
-            "rights": "reads this log only",
-        },
-        "head": "identical",
-        "head_digest": "ab" * 32,
-        "prefix_digest": "cd" * 32,
-    }
 
 
 def test_on_a_terminal_a_document_is_indented() -> None:

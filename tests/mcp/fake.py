@@ -44,13 +44,16 @@ class Side:
 
 
 class FakeSidechat(Sidechat):
-    """`says` are the pieces of every answer; with a `gate` an answer stops before its last piece
-    until it is set. `live` is the caller's conversation, if they have one."""
+    """`says` are the pieces of every answer, which `ends` so; with a `gate` an answer stops before
+    its last piece until it is set. `left` is what a fork mended. `live` is the caller's
+    conversation, if they have one."""
 
     def __init__(self) -> None:
         self.says: Sequence[str] = ("It is ", "in turn 3.")
         self.gate: anyio.Event | None = None
         self.begun = anyio.Event()
+        self.ends: Reason = "completed"
+        self.left: dict[str, int] = {}
         self.live: str | None = LIVE
         self.sides: dict[str, Side] = {}
         self.callers: list[Caller] = []
@@ -106,8 +109,8 @@ class FakeSidechat(Sidechat):
             tokens_method="code points / 4",
             cut_turns=1,
             cut_events=2,
-            repaired=0,
-            compacted=None,
+            repaired=self.left.get("repaired", 0),
+            compacted=self.left.get("compacted"),
             agent=AgentReport("quoting", None, "nobody", "quotes only"),
             head="substituted",
             head_digest=None,
@@ -133,7 +136,7 @@ class FakeSidechat(Sidechat):
         number = 4 + len(side.turns)
         side.turns.append(Turn(TurnId(f"t{number}"), "turn", number, 12, said=message))
         self._write(side)
-        reason: Reason = "completed"
+        reason: Reason = self.ends
         try:
             await self._speak(emit)
         except anyio.get_cancelled_exc_class():
@@ -147,6 +150,8 @@ class FakeSidechat(Sidechat):
         answer = Answer(
             side.header.id, number, whole, reason, "answered", None, "not reported", chosen
         )
+        if reason == "error":
+            answer = replace(answer, status=None, advice="The key is wrong. Ask again.")
         if key is not None:
             self.keys[key] = answer
         return answer
@@ -211,7 +216,7 @@ class FakeSidechat(Sidechat):
         self, caller: Caller, session: str, *, start: int | None = None, limit: int = 20
     ) -> Reading:
         await self._called(caller)
-        side = self._side(caller, session)
+        side = self._own(caller, session)
         turns = [t for t in side.turns if (t.number or 0) >= (start or 1)]
         said: list[Said] = []
         for turn in turns[:limit]:
@@ -221,7 +226,7 @@ class FakeSidechat(Sidechat):
 
     async def forget(self, caller: Caller, session: str) -> SessionId:
         await self._called(caller)
-        id = self._side(caller, session).header.id
+        id = self._own(caller, session).header.id
         del self.sides[id]
         self._mark += 1
         self._moved.set()
@@ -229,21 +234,21 @@ class FakeSidechat(Sidechat):
 
     async def side(self, caller: Caller, session: str) -> tuple[Session, Sequence[Event]]:
         await self._called(caller)
-        side = self._side(caller, session)
+        side = self._own(caller, session)
         return Session(side.header, 12, tuple(side.turns)), ()
 
     async def markdown(self, caller: Caller, session: str) -> str:
         await self._called(caller)
-        side = self._side(caller, session)
+        side = self._own(caller, session)
         return "\n".join(["# A title", *(f"{t.said}\n{t.answer}" for t in side.turns)])
 
     async def ndjson(self, caller: Caller, session: str) -> str:
         await self._called(caller)
-        return f'{{"session":"{self._side(caller, session).header.id}"}}\n'
+        return f'{{"session":"{self._own(caller, session).header.id}"}}\n'
 
     async def turn_markdown(self, caller: Caller, session: str, number: int) -> str:
         await self._called(caller)
-        for turn in self._side(caller, session).turns:
+        for turn in self._own(caller, session).turns:
             if turn.number == number:
                 return f"## Turn {number}\n{turn.said}\n{turn.answer}"
         raise InvalidRequest(f"{session} has no turn {number}.")
@@ -281,7 +286,7 @@ class FakeSidechat(Sidechat):
         side.active = START + self._mark
         self._moved.set()
 
-    def _side(self, caller: Caller, session: str) -> Side:
+    def _own(self, caller: Caller, session: str) -> Side:
         side = self.sides.get(session)
         if side is None or side.header.owner != caller.principal:
             raise SessionNotFound(session)
@@ -289,7 +294,7 @@ class FakeSidechat(Sidechat):
 
     def _meant(self, caller: Caller, session: str | None) -> Side:
         if session is not None:
-            return self._side(caller, session)
+            return self._own(caller, session)
         owned = [s for s in self.sides.values() if s.header.owner == caller.principal]
         if not owned:
             raise InvalidRequest("There is no side session to continue here.")

@@ -53,6 +53,19 @@ async def test_fork_opens_a_side_session_of_the_callers_own_conversation(
     assert len(text.splitlines()) <= 5
 
 
+@behaviour("mcp:left-out")
+async def test_what_a_fork_left_out_is_said_in_one_line(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    fake.left = {"repaired": 1, "compacted": 40}
+    async with connect() as client:
+        text = await said(client, "fork")
+    assert text.splitlines()[2] == (
+        "Cut as not completed: 1 turn, 2 events; mended: 1 open call; only as a summary: 40 turns;"
+        " not read: 2 × broken line."
+    )
+
+
 @behaviour("mcp:prompt-fork-again")
 async def test_fork_fetched_twice_is_one_side_session_until_something_is_said_there(
     connect: Connect, fake: FakeSidechat

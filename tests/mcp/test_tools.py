@@ -140,6 +140,24 @@ async def test_converse_says_that_the_exchange_is_recorded_and_is_for_the_person
     assert aside in result.structured_content["notice"]  # pyright: ignore[reportOptionalSubscript]
 
 
+@behaviour("mcp:failed-turn")
+async def test_a_turn_that_failed_is_a_result_that_names_the_failure_first(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    fake.ends = "error"
+    async with connect() as client:
+        await client.call_tool("fork", {})
+        result = await client.call_tool("converse", {"message": "why?"})
+    assert not result.is_error
+    assert texts(result)[0] == (
+        "The turn failed. The key is wrong. Ask again.\n\n"
+        "Side session s001 “A title”, turn 4 (error)\n\nIt is in turn 3."
+    )
+    assert result.structured_content is not None
+    assert result.structured_content["reason"] == "error"
+    assert result.structured_content["notice"].startswith("The key is wrong. Ask again. ")
+
+
 @behaviour("mcp:bad-arguments")
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),

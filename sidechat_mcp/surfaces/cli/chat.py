@@ -23,7 +23,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from sidechat_mcp.errors import InvalidRequest, SidechatError
 from sidechat_mcp.sidechat.reports import Caller, Note
 from sidechat_mcp.sidechat.service import Sidechat
-from sidechat_mcp.surfaces.cli import shapes, words
+from sidechat_mcp.surfaces import shapes
+from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.commands import Desk, forked, streamed
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
@@ -170,7 +171,7 @@ class Talk:
             answer = self._wait(
                 lambda: desk.sidechat.converse(desk.caller, text, session=self.session)
             )
-            self.said.append(shapes.answer(answer))
+            self.said.append(shapes.answered(answer))
         else:
             answer = self._wait(lambda: streamed(desk, text, self.session))
             desk.terminal.tell(*words.answered(answer), "")
@@ -220,7 +221,7 @@ class Talk:
 
     def _noted(self, report: Note) -> None:
         if self.desk.terminal.json:
-            self.said.append(shapes.note(report))
+            self.said.append(shapes.merged(report))
         else:
             self.desk.terminal.say(report.text)
             self.desk.terminal.tell(*words.note(report), "")

@@ -22,10 +22,12 @@ from sidechat_mcp.sidechat.reports import (
     Replayed,
 )
 from sidechat_mcp.sidechat.service import Sidechat
-from sidechat_mcp.surfaces.cli import shapes, words
+from sidechat_mcp.surfaces import shapes
+from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal, exit_code
 
 _PAGE = 100
+FAILED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +44,25 @@ async def fork(desk: Desk, args: Namespace) -> int:
     # person still knows the child.
     report = await forked(desk, args)
     terminal = desk.terminal
+    status = 0
     if not terminal.json:
         terminal.say(*words.fork(report))
         if args.question is not None:
             terminal.say("")
-            await _asked(desk, args.question, report.session)
+            status = await _asked(desk, args.question, report.session)
         terminal.tell(words.after_fork(report))
-        return 0
+        return status
     if args.question is None:
-        terminal.document(shapes.fork(report))
+        terminal.document(shapes.forked(report))
         return 0
     try:
         first = await desk.sidechat.converse(desk.caller, args.question, session=report.session)
     except SidechatError as error:
         failed = {"code": error.code, "message": error.message, "next": error.then}
-        terminal.document({**shapes.fork(report), "error": failed})
+        terminal.document({**shapes.forked(report), "error": failed})
         return exit_code(error)
-    terminal.document(shapes.fork(replace(report, first=first)))
-    return 0
+    terminal.document(shapes.forked(replace(report, first=first)))
+    return _status(first)
 
 
 async def forked(desk: Desk, args: Namespace) -> ForkReport:
@@ -88,19 +91,24 @@ async def ask(desk: Desk, args: Namespace) -> int:
     text = said(" ".join(args.text))
     if desk.terminal.json:
         answer = await desk.sidechat.converse(desk.caller, text, session=args.session)
-        desk.terminal.document(shapes.answer(answer))
-    else:
-        await _asked(desk, text, args.session)
-    return 0
+        desk.terminal.document(shapes.answered(answer))
+        return _status(answer)
+    return await _asked(desk, text, args.session)
 
 
-async def _asked(desk: Desk, text: str, session: str | None) -> None:
+async def _asked(desk: Desk, text: str, session: str | None) -> int:
     if session is None:
         # The answer may take a while; where the question goes is said before it.
         session, title = await desk.sidechat.meant(desk.caller, None)
         desk.terminal.tell(words.chosen(title, session))
     answer = await streamed(desk, text, session)
     desk.terminal.tell(*words.answered(answer))
+    return _status(answer)
+
+
+def _status(answer: Answer) -> int:
+    """A turn that the model's side ended is shown, and is no success (as an OutsideError)."""
+    return FAILED if answer.reason == "error" else 0
 
 
 async def streamed(desk: Desk, text: str, session: str) -> Answer:
@@ -131,7 +139,7 @@ async def merge(desk: Desk, args: Namespace) -> int:
     )
     terminal = desk.terminal
     if terminal.json:
-        terminal.document(shapes.note(report))
+        terminal.document(shapes.merged(report))
         return 0
     if report.chosen is not None:
         terminal.tell(words.chosen(report.chosen, report.session))
@@ -144,7 +152,7 @@ async def sessions(desk: Desk, args: Namespace) -> int:
     report = await desk.sidechat.sessions(
         desk.caller, parent=args.parent, cursor=args.cursor, limit=args.limit
     )
-    desk.terminal.show(shapes.listing(report), *words.listing(report))
+    desk.terminal.show(shapes.listed(report), *words.listing(report))
     if not desk.terminal.json:
         desk.terminal.tell(*words.after_listing(report))
     return 0
@@ -152,7 +160,7 @@ async def sessions(desk: Desk, args: Namespace) -> int:
 
 async def show(desk: Desk, args: Namespace) -> int:
     if desk.terminal.json:
-        desk.terminal.document(shapes.reading(await _whole(desk, args.session)))
+        desk.terminal.document(shapes.read(await _whole(desk, args.session)))
         return 0
     try:
         desk.terminal.say((await desk.sidechat.markdown(desk.caller, args.session)).rstrip("\n"))
@@ -185,7 +193,7 @@ async def log(desk: Desk, args: Namespace) -> int:
 
 async def forget(desk: Desk, args: Namespace) -> int:
     session = await desk.sidechat.forget(desk.caller, args.session)
-    desk.terminal.show({"session": session, "forgotten": True}, f"Forgot {session}.")
+    desk.terminal.show(shapes.forgotten(session), f"Forgot {session}.")
     return 0
 
 
@@ -198,7 +206,7 @@ async def replay(desk: Desk, args: Namespace) -> int:
         return desk.terminal.fail(error)
     verdict = verdict_of(reports)
     desk.terminal.show(shapes.replayed(reports, verdict), *words.replayed(reports, verdict))
-    return 4 if verdict == "failed" else 0
+    return FAILED if verdict == "failed" else 0
 
 
 def verdict_of(reports: Sequence[Replayed]) -> str:

@@ -16,7 +16,8 @@ from sidechat_mcp.surfaces.mcp.hub import Hub
 from sidechat_mcp.surfaces.mcp.schemas import MARKDOWN, NDJSON, TEMPLATES
 from sidechat_mcp.surfaces.mcp.uris import Place, parsed
 from sidechat_mcp.surfaces.mcp.watch import Watch
-from sidechat_mcp.surfaces.mcp.words import instant, sound
+from sidechat_mcp.surfaces.mcp.words import sound
+from sidechat_mcp.surfaces.shapes import instant
 
 PAGE = 50
 MOST_CHARS = 8_000_000

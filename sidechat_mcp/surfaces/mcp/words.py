@@ -3,14 +3,14 @@ that is complete alone, for clients show their models only one of the two."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import mcp.types as T
 
-from sidechat_mcp.sidechat.reports import Answer, ForkReport, Listed, Listing, Note, Reading, Said
+from sidechat_mcp.sidechat.reports import Answer, ForkReport, Listing, Note, Reading, Said
+from sidechat_mcp.surfaces import shapes
 from sidechat_mcp.surfaces.mcp.schemas import MARKDOWN
 
 LINKS_SINCE = "2025-06-18"
@@ -46,30 +46,10 @@ def result(words: Words, version: str) -> T.CallToolResult:
 
 
 def forked(report: ForkReport) -> Words:
-    data: dict[str, Any] = {
-        "session": report.session,
-        "uri": report.uri,
-        "parent": report.parent,
-        "fork_seq": report.fork_seq,
-        "seed_length": report.seed_length,
-        "turns": report.turns,
-        "tokens": {"estimate": report.tokens, "method": report.tokens_method},
-        "cut": {"turns": report.cut_turns, "events": report.cut_events},
-        "repaired": {"calls": report.repaired},
-        "compacted": None if report.compacted is None else {"turns": report.compacted},
-        "agent": asdict(report.agent),
-        "head": report.head,
-        "head_digest": report.head_digest,
-        "prefix_digest": report.prefix_digest,
-        "first": None if report.first is None else answered(report.first).data,
-    }
-    notice = " ".join(filter(None, [report.notice, _unread(report.skipped)]))
-    if notice:
-        data["notice"] = notice
     first = "" if report.first is None else "\n\n" + answered(report.first).text
     return Words(
         "\n".join(fork_lines(report)) + first,
-        data,
+        shapes.forked(report, aside=recorded(report.session)),
         aside="" if report.first is None else recorded(report.session),
         link=_link(report),
     )
@@ -86,7 +66,7 @@ def fork_lines(report: ForkReport) -> Sequence[str]:
         f"Side session {report.session}{again}: forked from {report.parent_name}"
         f" ({report.parent}) after turn {report.turns}, place {report.fork_seq}.",
         f"Inherited: {_many(report.seed_length, 'event')}, about {report.tokens} tokens"
-        f" ({report.tokens_method}).{_left_out(report)}",
+        f" ({report.tokens_method}).{left_out(report)}",
         f"Advisor: {who}; pays: {agent.pays}; rights: {agent.rights}.",
         f"Head: {report.head}{digest}; inherited messages {report.prefix_digest[:12]}.",
         f"Read it: {report.uri}. Talk: `converse`, or outside this chat `sidechat chat"
@@ -96,24 +76,25 @@ def fork_lines(report: ForkReport) -> Sequence[str]:
 
 
 def answered(answer: Answer) -> Words:
-    usage = None if answer.usage is None else asdict(answer.usage)
-    data: dict[str, Any] = {
-        "session": answer.session,
-        "turn": answer.turn,
-        "answer": answer.answer,
-        "reason": answer.reason,
-        "status": answer.status,
-        "usage": usage,
-        "cache": answer.cache,
-        "notice": " ".join(filter(None, [answer.advice, recorded(answer.session)])),
-    }
     named = f" “{answer.chosen}”" if answer.chosen else ""
     how = answer.status or ("" if answer.reason == "completed" else answer.reason)
     head = f"Side session {answer.session}{named}, turn {answer.turn}" + (how and f" ({how})")
-    spent = _spent(answer)
-    tail = "\n\n".join(filter(None, [answer.advice, spent]))
-    text = f"{head}\n\n{answer.answer or '(no answer)'}" + (tail and f"\n\n{tail}")
-    return Words(text, data, aside=recorded(answer.session), person=True)
+    failed = answer.reason == "error"
+    pieces = [
+        failure(answer) if failed else "",
+        head,
+        answer.answer or "(no answer)",
+        "" if failed else answer.advice,
+        _spent(answer),
+    ]
+    aside = recorded(answer.session)
+    text = "\n\n".join(filter(None, pieces))
+    return Words(text, shapes.answered(answer, aside=aside), aside=aside, person=True)
+
+
+def failure(answer: Answer) -> str:
+    """That a turn failed, and what to do: it is said before anything else."""
+    return f"The turn failed. {answer.advice}".rstrip()
 
 
 def recorded(session: str) -> str:
@@ -125,57 +106,42 @@ def recorded(session: str) -> str:
 
 
 def merged(note: Note) -> Words:
-    data: dict[str, Any] = {
-        "note": note.note,
-        "session": note.session,
-        "parent": note.parent,
-        "text": note.text,
-        "chars": note.chars,
-        "cap": note.cap,
-        "seq": note.seq,
-        "revision": note.revision,
-        "delivery": note.delivery,
-    }
     named = f" “{note.chosen}”" if note.chosen else ""
     size = f"{note.chars} of at most {note.cap} characters"
     if note.seq is None:
         return Words(
             f"Draft of the note of side session {note.session}{named} for {note.parent_name}"
             f" ({note.parent}), {size}; nothing is merged yet.\n\n{note.text}",
-            data,
+            shapes.merged(note),
         )
-    data["wrapped"] = note.wrapped
     again = "It had been merged before. " if note.again else ""
     instead = f" It takes the place of note {note.supersedes}." if note.supersedes else ""
     return Words(
         f"{again}Note {note.note} of side session {note.session}{named} is in"
         f" {note.parent_name} ({note.parent}) at place {note.seq}, revision {note.revision},"
         f" {size}; delivery: {note.delivery}.{instead}\n\n{note.wrapped or note.text}",
-        data,
+        shapes.merged(note),
     )
 
 
 def listed(listing: Listing) -> Words:
-    rows: list[dict[str, Any]] = []
     lines: list[str] = []
     for one in listing.sessions:
-        rows.append(_row(one))
         back = ", merged" if one.merged else ""
         lines.append(
             f"- {one.session} “{one.title}”: {_many(one.turns, 'turn')}{back}; active"
-            f" {instant(one.active)}, created {instant(one.created)}; of {one.parent_name}"
-            f" ({one.parent}); {one.uri}"
+            f" {shapes.instant(one.active)}, created {shapes.instant(one.created)};"
+            f" of {one.parent_name} ({one.parent}); {one.uri}"
         )
-    if not rows:
+    if not listing.sessions:
         lines.append("There is no side session yet; `fork` opens one.")
     if listing.next is not None:
         lines.append(f"More with cursor {listing.next}")
-    return Words("\n".join(lines), {"sessions": rows, "next": listing.next})
+    return Words("\n".join(lines), shapes.listed(listing))
 
 
 def read(reading: Reading) -> Words:
     page = _page(reading)
-    rows = [{"turn": said.turn, "role": said.role, "text": said.text} for said in page.turns]
     lines = [f"Session {page.session}"]
     for said in page.turns:
         where = f"turn {said.turn}, " if said.turn is not None else ""
@@ -184,19 +150,11 @@ def read(reading: Reading) -> Words:
         lines.append("Nothing was said there.")
     if page.next is not None:
         lines.append(f"More from turn {page.next} (`from`).")
-    data = {"session": page.session, "turns": rows, "next": page.next}
-    return Words("\n\n".join(lines), data)
+    return Words("\n\n".join(lines), shapes.read(page))
 
 
 def forgotten(session: str) -> Words:
-    data = {"session": session, "forgotten": True}
-    return Words(f"Side session {session} is forgotten.", data)
-
-
-def instant(milliseconds: int) -> str:
-    """A time as the protocol spells it, in UTC."""
-    when = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Words(f"Side session {session} is forgotten.", shapes.forgotten(session))
 
 
 def sound(text: str) -> str:
@@ -237,26 +195,15 @@ def _page(reading: Reading) -> Reading:
     return Reading(reading.session, kept, reading.next)
 
 
-def _row(one: Listed) -> dict[str, Any]:
-    return {
-        "session": one.session,
-        "uri": one.uri,
-        "title": one.title,
-        "parent": one.parent,
-        "created": instant(one.created),
-        "active": instant(one.active),
-        "turns": one.turns,
-        "merged": one.merged,
-    }
-
-
 def _link(report: ForkReport) -> T.ResourceLink:
     return T.ResourceLink(
         uri=report.uri, name=report.session, title=sound(report.title), mime_type=MARKDOWN
     )
 
 
-def _left_out(report: ForkReport) -> str:
+def left_out(report: ForkReport) -> str:
+    """What a fork cut, mended, has only as a summary or did not read, as one sentence after a
+    blank; nothing where that is nothing."""
     parts: list[str] = []
     if report.cut_turns or report.cut_events:
         cut = f"{_many(report.cut_turns, 'turn')}, {_many(report.cut_events, 'event')}"
@@ -266,14 +213,10 @@ def _left_out(report: ForkReport) -> str:
     if report.compacted is not None:
         parts.append(f"only as a summary: {_many(report.compacted, 'turn')}")
     if report.skipped:
-        parts.append(_unread(report.skipped).rstrip("."))
-    return f" {'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}." if parts else ""
-
-
-def _unread(skipped: Mapping[str, int]) -> str:
-    if not skipped:
-        return ""
-    return "Not read: " + ", ".join(f"{n} × {why}" for why, n in sorted(skipped.items())) + "."
+        unread = shapes.unread(report.skipped).rstrip(".")
+        parts.append(unread[:1].lower() + unread[1:])
+    said = "; ".join(parts)
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _spent(answer: Answer) -> str:
