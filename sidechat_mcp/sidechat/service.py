@@ -210,10 +210,11 @@ class Sidechat:
         *,
         system: str | None = None,
         agent: str | None = None,
-        tools: bool = False,
+        tools: bool = True,
     ) -> Header:
         """A new native session, with its `request/header`; `converse` talks to it by id. With
-        `tools` its model may use the workspace tools and those of configured servers."""
+        `tools` (DESIGN: from its creation) its model may use the workspace tools and those of
+        configured servers."""
         configured = QUOTING if self.parts.agent in ("auto", "client") else self.parts.agent
         name = agent or configured
         about = self.parts.about(name)

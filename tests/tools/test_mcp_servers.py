@@ -274,7 +274,7 @@ async def test_what_was_started_is_ended_with_the_feature(tmp_path: Path, shop: 
 async def test_a_session_without_tools_has_none(tmp_path: Path, shop: Path) -> None:
     lines = [calling("shop__look", "read_file"), "Done."]
     async with housed(tmp_path, started(shop), *lines) as house:
-        native = await house.sidechat.native(house.caller)
+        native = await house.sidechat.native(house.caller, tools=False)
         results = told(await house.asked(native.id))
     assert [words for _, words in results] == [
         "There is no tool 'shop__look' here.",
