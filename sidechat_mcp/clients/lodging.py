@@ -87,3 +87,10 @@ async def gone(process: Process) -> None:
 def fields(found: object) -> dict[str, Any]:
     """A JSON object's fields; of anything else, none."""
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def private(folder: Path) -> None:
+    """Make `folder`, and what is missing above it, for its owner alone."""
+    if not folder.is_dir():
+        private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)

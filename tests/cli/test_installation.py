@@ -216,6 +216,8 @@ def test_the_hook_is_a_plugin_in_our_own_folder_that_the_client_installs(
     ]
     assert not (tmp_path / "home").exists()
     assert command("setup", "claude-code", "--hook").status == 0
+    made = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
+    assert {path.stat().st_mode & 0o077 for path in made} == {0}, "for its owner alone"
     (hooks,) = (tmp_path / "home").rglob("hooks.json")
     assert json.loads(hooks.read_text())["hooks"]["UserPromptSubmit"][0]["hooks"][0]["tool"] == (
         "pending_notes"

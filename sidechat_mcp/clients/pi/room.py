@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidechat_mcp.clients.jsonl import Tally, objects
+from sidechat_mcp.clients.lodging import private
 from sidechat_mcp.clients.pi import records
 from sidechat_mcp.clients.pi.drafting import named
 from sidechat_mcp.errors import ProviderError
@@ -61,7 +62,7 @@ def make(environ: Mapping[str, str], parent: Path, record: str) -> Room:
     """A room with `parent` in it up to the entry `record`. Raises: OSError; ProviderError (the
     parent has no such entry any more)."""
     rooms = _rooms(environ)
-    rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private(rooms)
     _clear(rooms)
     path = Path(tempfile.mkdtemp(dir=rooms))
     room = Room(path, os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))

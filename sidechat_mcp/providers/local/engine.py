@@ -66,7 +66,8 @@ class Engine:
                 process.wait()
 
     def _start(self) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self.folder.parent, self.folder):  # `parents` would not make them private.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         process = subprocess.Popen(
             self.program,
             stdin=subprocess.PIPE,

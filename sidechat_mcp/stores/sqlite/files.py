@@ -92,8 +92,7 @@ def refuse_network(database: Path) -> None:
         raise StoreError(
             f"The database {database} lies on a network file system ({kind}), where SQLite's"
             " write-ahead log is not safe.",
-            then="Set SIDECHAT_STORE to a path on a local disk, or to a PostgreSQL address"
-            " (postgresql://…).",
+            then="Put SIDECHAT_HOME (or SIDECHAT_STORE, if it is set) on a local disk.",
         )
 
 

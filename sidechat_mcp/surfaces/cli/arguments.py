@@ -115,7 +115,7 @@ def _logs(commands: Any) -> None:
 
 def _installation(commands: Any) -> None:
     setup = _add(commands, "setup", "add the MCP server to a client, by the client's own means")
-    setup.add_argument("client", metavar="CLIENT", help="claude-code or pi")
+    setup.add_argument("client", metavar="CLIENT", help="claude-code, codex, opencode or pi")
     setup.add_argument("--print", action="store_true", help="only show what would be run")
     setup.add_argument(
         "--hook", action="store_true", help="also the hook that brings notes with your next prompt"

@@ -14,6 +14,7 @@ from typing import Any
 
 from sidechat_mcp.clients.claude_code import setup as claude_code
 from sidechat_mcp.clients.codex import setup as codex
+from sidechat_mcp.clients.lodging import private
 from sidechat_mcp.clients.opencode import setup as opencode
 from sidechat_mcp.clients.pi import setup as pi
 from sidechat_mcp.errors import InvalidRequest, OutsideError
@@ -99,7 +100,8 @@ def _again(args: Namespace) -> str:
 
 
 def _write(path: Path, held: str) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private(path.parent)
+    path.touch(mode=0o600)
     path.write_text(held, "utf-8")
 
 
