@@ -30,23 +30,27 @@ run 120 "${E[@]}" codex exec --json 'We ship ledgerd on Tuesday.' | tail -2 | cu
 PARENT=$(basename "$(ls "$HOME_DIR"/.codex/sessions/*/*/*/*.jsonl)" .jsonl | cut -c29-)
 cli fork "codex:$PARENT" --json > "$OUT/fork.json"
 CHILD=$("$PY" -c 'import json,sys; print(json.load(open(sys.argv[1]))["session"])' "$OUT/fork.json")
-LEFT=0
+LEFT=0; SERVERS=0
 for n in $(seq "${TIMES:-10}"); do
-  cli ask -s "$CHILD" "Question $n?" > /dev/null 2>&1 & OURS=$!
-  sleep "$(awk -v n="$n" -v seed="$RANDOM" 'BEGIN { srand(seed); printf "%.2f", 0.3 + 2 * rand() }')"
-  if [ $((n % 2)) = 0 ]; then kill -9 "$OURS"; else pkill -9 -P $$ -f 'app-server' ; pgrep -f 'codex app-server' | xargs -r kill -9; fi 2>/dev/null
+  (cd "$PROJ" && exec "${CLEAN[@]}" "${E[@]}" "$PY" -m sidechat_mcp ask -s "$CHILD" "Question $n?") > /dev/null 2>&1 & OURS=$!
+  sleep "$(awk -v seed="$RANDOM" 'BEGIN { srand(seed); printf "%.2f", 0.3 + 5 * rand() }')"
+  # In turn us, and what we started.
+  if [ $((n % 2)) = 0 ]; then kill -9 "$OURS"; else pgrep -f 'codex app-server' | xargs -r kill -9; fi 2>/dev/null
   wait "$OURS" 2>/dev/null; sleep 2
-  if pgrep -af 'codex app-server|tiny_mcp' >> "$OUT/left"; then LEFT=$((LEFT + 1)); fi
+  if pgrep -af 'codex app-server' >> "$OUT/left"; then LEFT=$((LEFT + 1)); fi
+  # The client's own servers see the end of their input, once they are up far enough to read it.
+  sleep 1; if pgrep -af 'tiny_mcp' >> "$OUT/left"; then SERVERS=$((SERVERS + 1)); fi
 done
 cli ask -s "$CHILD" --json 'After all of it?' > "$OUT/after.json"
 cli replay --verify --json > "$OUT/replay.json"
-"$PY" - "$OUT" "$LEFT" <<'P'
+"$PY" - "$OUT" "$LEFT" "$SERVERS" <<'P'
 import json, sys
 from pathlib import Path
-out, left = Path(sys.argv[1]), int(sys.argv[2])
+out, left, servers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 after = json.loads((out / "after.json").read_text())
 verdicts = {one["verdict"] for one in json.loads((out / "replay.json").read_text())["sessions"]}
-rows = {f"left running after 2 s: {left}": left == 0,
+rows = {f"forks left running after 2 s: {left}": left == 0,
+        f"servers of the client left running after 3 s: {servers}": servers == 0,
         "the session answers as before": after.get("reason") == "completed",
         f"the log is whole: {', '.join(sorted(verdicts))}": not any("failed" in v for v in verdicts)}
 for row, held in rows.items():
