@@ -28,7 +28,9 @@ from sidechat_mcp.sidechat.reports import Caller
 Reader = Callable[[], Awaitable[Transcript]]
 PAUSE = 0.02
 """Seconds before a conversation that another process writes is read again."""
-LOCAL = "local"
+AT_HOME = frozenset({"local", "bearer"})
+"""The principals that are this machine's own person: over stdio or a loopback address, or with
+the one token that they gave the server. Others have sessions here, but no client's conversations."""
 NEWEST = 5
 """How many conversations a refusal names."""
 
@@ -59,7 +61,7 @@ class Adoption:
         client, colon, ref = named.partition(":")
         if not colon:
             return Parent(await self.parts.visible(caller, named))
-        if caller.principal != LOCAL:
+        if caller.principal not in AT_HOME:
             raise ParentNotFound(
                 "Conversations of this machine's clients are its own person's alone.",
                 then="Name one of your sessions.",
@@ -96,7 +98,7 @@ class Adoption:
 
     def _clients(self, caller: Caller) -> Iterable[Client]:
         """Who may be asked for a caller: only this machine's own person has conversations here."""
-        return self.parts.clients.values() if caller.principal == LOCAL else ()
+        return self.parts.clients.values() if caller.principal in AT_HOME else ()
 
     async def line(self, caller: Caller, client: str, ref: str) -> Sequence[Row]:
         """All mirrors of a line, the one that follows it now first."""

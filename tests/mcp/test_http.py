@@ -37,7 +37,8 @@ ROUTES = [
     ("GET", "/"),
     ("GET", "/health"),
 ]
-SECRETS = {"anna": "a" * 32, "berta": "b" * 32}
+# The first is this machine's own person, who has conversations here to fork.
+SECRETS = {"bearer": "a" * 32, "berta": "b" * 32}
 
 
 @contextlib.asynccontextmanager
@@ -115,13 +116,19 @@ async def test_only_the_exact_hosts_and_origins_are_served_on_every_route(tmp_pa
 async def test_with_a_token_no_route_answers_without_it(tmp_path: Path) -> None:
     async with serving_web(tmp_path, secrets=SECRETS) as web:
         host = ("Host", f"127.0.0.1:{web.port}")
-        wrong = ["Bearer", "Bearer ", "Bearer wrong", f"Basic {SECRETS['anna']}", SECRETS["anna"]]
+        wrong = [
+            "Bearer",
+            "Bearer ",
+            "Bearer wrong",
+            f"Basic {SECRETS['bearer']}",
+            SECRETS["bearer"],
+        ]
         for method, path in ROUTES:
             assert await status(web, method, path, host) == 401
             for value in wrong:
                 given = ("Authorization", value)
                 assert await status(web, method, path, host, given) == 401
-        good = ("Authorization", f"bearer {SECRETS['anna']}")
+        good = ("Authorization", f"bearer {SECRETS['bearer']}")
         assert await status(web, "GET", "/health", host, good) == 404
         assert await status(web, "GET", "/health", host, good, good) == 401
 
@@ -219,7 +226,7 @@ async def test_another_principals_sessions_are_as_good_as_not_there(
 ) -> None:
     async with (
         serving_web(tmp_path, secrets=SECRETS) as web,
-        visiting(web, era, SECRETS["anna"]) as anna,
+        visiting(web, era, SECRETS["bearer"]) as anna,
         visiting(web, era, SECRETS["berta"]) as berta,
     ):
         session = await forked(anna)
