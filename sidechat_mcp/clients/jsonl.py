@@ -37,13 +37,15 @@ class Shape:
 
 @dataclass(slots=True)
 class Tally:
-    """What was left out so far, by reason, and how many lines were read or understood."""
+    """What was left out so far, by reason, and how many lines were read or understood. `line` is
+    the one that the latest object stood in."""
 
     unreadable: Counter[str] = field(default_factory=Counter[str])
     ignored: Counter[str] = field(default_factory=Counter[str])
     unknown: Counter[str] = field(default_factory=Counter[str])
     lines: int = 0
     understood: int = 0
+    line: bytes = b""
 
 
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
@@ -52,6 +54,7 @@ def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, An
         if not line.strip():
             continue
         tally.lines += 1
+        tally.line = line
         for value in _parsed(line, shape, tally):
             if isinstance(value, dict):
                 yield cast("dict[str, Any]", value)

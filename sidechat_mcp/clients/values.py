@@ -10,6 +10,7 @@ from typing import Any, cast
 
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def amount(value: Any) -> int | None:
 
 def compact(value: Any) -> str:
     """JSON text of a value that was read from JSON, without spaces, members in their order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def instant(value: Any, before: int) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sidechat_mcp.clients.pi.says import Answer, Record, Result, Tokens
-from sidechat_mcp.core import balance, codec, session
+from sidechat_mcp.core import balance, session
 from sidechat_mcp.core.content import Content, ToolUse
 from sidechat_mcp.core.events import (
     AssistantMessage,
@@ -36,8 +36,7 @@ _GOES_ON = ("toolUse", "deferred", "pending")
 class Item:
     """A body and the entry it comes from; an answer comes with the head it was asked under."""
 
-    id: str
-    at: int
+    entry: Record
     body: Body
     head: RequestHeader | None = None
 
@@ -53,7 +52,7 @@ class Log:
     def write(self, turn: Turn) -> None:
         """Append a closed turn."""
         for item in self._with_heads(turn.items):
-            self.drafts.append(Draft(self._id(item), item.at, item.body))
+            self.drafts.append(Draft(self._id(item), item.entry.at, item.body))
 
     def _with_heads(self, items: list[Item]) -> Iterator[Item]:
         """The head of a turn's first answer was there when the turn began."""
@@ -62,12 +61,13 @@ class Log:
             asked = first if place == 0 else item
             if asked is not None and asked.head is not None and asked.head != self.head:
                 self.head = asked.head
-                yield Item(asked.id, item.at, asked.head)
+                yield Item(replace(asked.entry, at=item.entry.at), asked.head)
             yield item
 
     def _id(self, item: Item) -> EventId:
-        digest = hashlib.sha256(codec.dump(item.body)).hexdigest()[:8]
-        wanted = name = f"{named(item.id)}:{digest}"
+        said = hashlib.sha256(item.entry.mark)
+        said.update(_kind(item.body).encode("utf-8", "surrogatepass"))
+        wanted = name = f"{named(item.entry.id)}:{said.hexdigest()[:8]}"
         times = 1
         while name in self.taken:
             times += 1
@@ -127,6 +127,8 @@ class Turn:
 
     def repair(self) -> int:
         """Close every open call with a result that says so; how many there were."""
+        if not self.calls:
+            return 0
         calls, self.calls = self.calls, {}
         turn = session.Turn(self.id, self.of, self.number, 0, started=tuple(calls))
         latest = self.latest
@@ -140,14 +142,27 @@ class Turn:
 
     def _add(self, record: Record, body: Body, head: RequestHeader | None = None) -> None:
         self.latest = record
-        self.items.append(Item(record.id, record.at, body, head))
+        self.items.append(Item(record, body, head))
 
 
 def opened(record: Record, of: Literal["turn", "injection"], number: int | None) -> Turn:
     """A turn that begins with `record`."""
     turn = TurnId(named(record.id))
-    first = Item(record.id, record.at, TurnStart(turn, of, number))
+    first = Item(record, TurnStart(turn, of, number))
     return Turn(turn, of, number, [first], record)
+
+
+def _kind(body: Body) -> str:
+    """What one entry says several times over is told apart by what it is said as."""
+    match body:
+        case TurnStart(of=of, number=number):
+            return f"{of} {number}"
+        case TurnEnd(reason=reason):
+            return reason
+        case ToolResult(call=call):
+            return f"result {call}"
+        case _:
+            return body.kind
 
 
 def named(id: str) -> str:

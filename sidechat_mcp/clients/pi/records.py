@@ -6,6 +6,7 @@ first has no ids, so that an entry hangs on the one before it; the second called
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +83,8 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
         shelf.tally.unreadable[f"{kind} without content"] += 1
     else:
         shelf.tally.understood += 1
-    return Record(name, parent, shelf.at, says or Link())
+    mark = hashlib.sha256(shelf.tally.line).digest()
+    return Record(name, parent, shelf.at, says or Link(), mark)
 
 
 def _header(found: dict[str, Any], shelf: Shelf) -> None:

@@ -97,9 +97,11 @@ Saying = Said | Answer | Result | Shown | Declared | Compacted | Edited | Link
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An entry. `at` is when it was written, in milliseconds since 1970."""
+    """An entry. `at` is when it was written, in milliseconds since 1970; `mark` is a digest of
+    all that it says."""
 
     id: str
     parent: str | None
     at: int
     says: Saying
+    mark: bytes

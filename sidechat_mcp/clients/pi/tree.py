@@ -33,7 +33,7 @@ def path(records: Iterable[Record]) -> Path:
         upwards.append(known[leaf])
         leaf = known[leaf].parent
     edits = {
-        record.says.target: record.says
+        record.says.target: (record.says, record.mark)
         for record in reversed(upwards)
         if isinstance(record.says, Edited)
     }
@@ -41,11 +41,11 @@ def path(records: Iterable[Record]) -> Path:
     return Path(found, leaf is not None, count - len(found))
 
 
-def _edited(record: Record, edits: Mapping[str, Edited]) -> Record:
-    edit = edits.get(record.id)
+def _edited(record: Record, edits: Mapping[str, tuple[Edited, bytes]]) -> Record:
+    edit, mark = edits.get(record.id, (None, b""))
     says = record.says
     if edit is None or not isinstance(says, Said | Answer | Result | Shown):
         return record
     if edit.content is None:
         return replace(record, says=Link())
-    return replace(record, says=replace(says, content=edit.content))
+    return replace(record, says=replace(says, content=edit.content), mark=record.mark + mark)
