@@ -4,7 +4,7 @@ The floor comes first: 4 KiB appended and synced, and a bare commit of one row o
 sync takes over a millisecond it hides whatever we do; those rows then run in memory, where a sync
 is free. A bar that is told in bare commits would mean nothing there, so the sync of a quiet disk
 is put on again, for us and for what we are compared with: added where each makes exactly one, and
-slept wherever SQLite asks for one where many share it."""
+slept where eight processes wait for each other."""
 
 from __future__ import annotations
 
@@ -66,18 +66,6 @@ class Ground:
     @property
     def note(self) -> str:
         return f"tmpfs, {QUIET * 1e3:g} ms a sync" if self.memory else ""
-
-    @contextmanager
-    def syncing(self) -> Generator[None]:
-        """What SQLite syncs in here takes as long as on a quiet disk, wherever it lies."""
-        if not self.memory:
-            yield
-            return
-        slow = SlowSync()
-        try:
-            yield
-        finally:
-            slow.unregister()
 
 
 class Grounds:

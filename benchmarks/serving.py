@@ -37,7 +37,7 @@ async def serving(ground: Ground, plan: Plan) -> Sequence[Figure]:
                 found = bare.modern(one.method, one.params)
                 assert found == answer, f"not the same bytes: {found!r} {answer!r}"
                 mine, other = await alternate(
-                    plan.times(120), partial(_ask, ours, one), partial(_ask, bare, one)
+                    plan.times(400), partial(_ask, ours, one), partial(_ask, bare, one)
                 )
                 figures.append(at_most(f"{one.title} / a bare server's", mine, other, one.bar))
     return figures
@@ -93,7 +93,7 @@ async def listing(ground: Ground, plan: Plan) -> Sequence[Figure]:
             await _sessions(made, await made.session(TURNS), count)
     with piped(OURS, homes[FEW]) as few, piped(OURS, homes[MANY]) as many:
         short, long = await alternate(
-            plan.times(120), partial(_ask, few, LIST), partial(_ask, many, LIST)
+            plan.times(400), partial(_ask, few, LIST), partial(_ask, many, LIST)
         )
     return [at_most("list at 10,000 sessions / at 50", long, short, 1.1)]
 
