@@ -48,7 +48,7 @@ def test_doctor_says_where_things_are_and_what_answers_and_why(here: dict[str, s
     assert found["agent"]["network"] == "nowhere: nothing leaves this machine"
     assert all(found["agent"][name] for name in ("rights", "pays"))
     assert found["clients"]["claude-code"] == (
-        "its conversations are read; its program is not on the PATH"
+        "conversations are read; no program on the PATH that could answer"
     )
     assert found["conversation"] == f"claude-code:{REF}"
     assert (found["verdict"], found["troubles"]) == ("nothing to verify", [])

@@ -32,8 +32,6 @@ from sidechat_mcp.surfaces.cli.terminal import Line, Styled, Terminal, exit_code
 VERIFIED = 20
 """How many of the newest side sessions are verified; `replay --verify` does all."""
 MODELS = "anthropic:MODEL, openai:MODEL, openai-chat:URL#MODEL or local:FILE.gguf"
-OPT_IN = {"opencode": "SIDECHAT_HOSTED_OPT_IN=opencode"}
-"""Clients that answer only for who opted in, because their fork is stored for a while."""
 
 
 @dataclass(slots=True)
@@ -96,12 +94,10 @@ def _clients() -> Mapping[str, str]:
 
 def _able(client: str) -> str:
     if client not in ANSWERING:
-        return "its conversations are read; another agent answers"
+        return "conversations are read, another agent answers"
     program = shutil.which(PROGRAMS.get(client, client), path=os.environ.get("PATH", ""))
     if program is None:
-        return "its conversations are read; its program is not on the PATH"
-    if client in OPT_IN:
-        return f"can answer for its own conversations where {OPT_IN[client]} is set"
+        return "conversations are read; no program on the PATH that could answer"
     return "can answer for its own conversations"
 
 
@@ -146,7 +142,10 @@ def _lines(found: Findings) -> Sequence[Line]:
         lines.append(words.row("newest", f"{found.conversation}, in this folder"))
     if found.choice is not None:
         lines += _answering(found.choice)
-    lines += [words.row("client", f"{name}: {able}") for name, able in _clients().items()]
+    able = _clients()
+    for what in dict.fromkeys(able.values()):
+        names = ", ".join(name for name in able if able[name] == what)
+        lines.append(words.row("clients", f"{names}: {what}"))
     if found.sessions is not None:
         lines.append(words.row("checked", f"{found.sessions}: {found.verdict}"))
     for error in found.troubles:
