@@ -83,12 +83,14 @@ def _preface(here: Ground) -> str:
     lines = [
         f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {load}.",
         f"The disk's floor: 4 KiB appended and synced in {here.floor * 1e3:.2f} ms"
-        f" (90 of 100 within {here.worst * 1e3:.2f} ms).",
+        f" (90 of 100 within {here.worst * 1e3:.2f} ms), a bare commit in"
+        f" {here.commit * 1e3:.2f} ms.",
     ]
     if here.memory:
         lines.append(
-            f"That is over {SLOW * 1e3:g} ms: everything runs on tmpfs, where a sync is free; rows"
-            f" told in syncs have the {QUIET * 1e3:g} ms of a quiet disk put on, on both sides."
+            f"That is over {SLOW * 1e3:g} ms: the rows run on tmpfs, where a sync is free, unless"
+            f" they say `disk`; those told in syncs have the {QUIET * 1e3:g} ms of a quiet disk"
+            " put on, on both sides."
         )
     if not installed():
         lines.append("The peers are not installed (`make bench` does): no rows of theirs.")

@@ -35,14 +35,15 @@ ROW = 2_400
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """On the disk, or in `spare` memory; `floor` and `worst` are the disk's own median and 90th
-    percentile, in seconds."""
+    """On the disk, or in `spare` memory. The rest is the disk's own, in seconds: `floor` and
+    `worst` are the median and the 90th percentile of a sync, `commit` is a bare commit."""
 
     disk: Path
     spare: Path | None
     memory: bool
     floor: float
     worst: float
+    commit: float
 
     @property
     def folder(self) -> Path:
@@ -77,7 +78,8 @@ class Grounds:
     def now(self, *, calm: bool = False) -> Ground:
         """Where the next rows run; with `calm` in memory whatever the disk does."""
         floor, worst = sync_floor(self._disk)
-        chosen = Ground(self._disk, self._memory, False, floor, worst)
+        commit = commit_floor(self._disk)
+        chosen = Ground(self._disk, self._memory, False, floor, worst, commit)
         return chosen.moved(memory=calm or worst > SLOW)
 
 
@@ -112,6 +114,17 @@ def sync_floor(folder: Path) -> tuple[float, float]:
     return median(taken), percentile(taken, 90)
 
 
+def commit_floor(folder: Path) -> float:
+    """Seconds of a bare commit."""
+    bare, taken = BareCommit(folder), list[float]()
+    for _ in range(BURSTS * BURST):
+        begun = time.perf_counter()
+        bare.commit()
+        taken.append(time.perf_counter() - begun)
+    bare.close()
+    return median(taken)
+
+
 class BareCommit:
     """One row of one turn, committed to the write-ahead log at FULL, and nothing else."""
 
@@ -120,12 +133,15 @@ class BareCommit:
         self._connection: Any = apsw.Connection(str(folder / "bare.db"))
         self._connection.pragma("journal_mode", "wal")
         self._connection.pragma("synchronous", "FULL")
-        self._connection.execute("CREATE TABLE turn (id INTEGER PRIMARY KEY, body BLOB)")
+        self._connection.execute("CREATE TABLE IF NOT EXISTS turn (id INTEGER PRIMARY KEY, b BLOB)")
         self._row = os.urandom(ROW)
 
     async def __call__(self) -> None:
+        self.commit()
+
+    def commit(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.execute("INSERT INTO turn (body) VALUES (?)", (self._row,))
+        self._connection.execute("INSERT INTO turn (b) VALUES (?)", (self._row,))
         self._connection.execute("COMMIT")
 
     def close(self) -> None:
