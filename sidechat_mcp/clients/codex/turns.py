@@ -35,6 +35,8 @@ from sidechat_mcp.core.handback import seen
 BETWEEN = "--"
 """What joins the id of a turn and of a record that was put in after it: the id of a turn of
 ours that the client does not know."""
+MARK = "<sidechat-note "
+"""What stands in every text that shows a note of ours."""
 KEPT_WORDS = 80_000
 """Bytes of a person's own words that an old compaction carries over, the newest first."""
 
@@ -262,7 +264,7 @@ class _Teller:
     def _note(self, turn: Turn, record: Record, content: Content) -> None:
         """Which notes of ours the model was shown here."""
         for block in content:
-            if isinstance(block, Text):
+            if isinstance(block, Text) and MARK in block.text:
                 # A tool's result is shown as JSON text, where quotes are escaped.
                 for note in (*seen(block.text), *seen(block.text.replace('\\"', '"'))):
                     turn.delivered.setdefault(note, record.name)
