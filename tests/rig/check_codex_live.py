@@ -24,6 +24,10 @@ def _headed(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "tools": tools}
 
 
+def _delivery(out: Path, name: str) -> str:
+    return str(json.loads((out / f"{name}.json").read_text()).get("delivery"))
+
+
 def main(out: Path) -> int:
     sent = bodies(out)
     first, second = ((out / name).read_text().split()[1] for name in ("first", "second"))
@@ -37,8 +41,11 @@ def main(out: Path) -> int:
         "each fork is of the thread that asked for it": [thread(one) for one in forks]
         == [first, second],
         "two side sessions of two parents": len(sessions) == 2 == len(parents),
-        "the door took the note": (out / "offered").read_text().strip() == "inject",
-        "it is in the next request of that thread, once": notes(told) == 1,
+        "the door took the note": _delivery(out, "merge") == "offered: inject",
+        "it is in the next request of that thread, once": notes(told) == 1
+        and thread(told) == second,
+        "and the client's own transcript shows it: delivered": _delivery(out, "merged_again")
+        == "delivered",
         "and in none of the other": NOTE not in json.dumps(other["input"]),
     }
     for fork, words in zip(forks, ("We ship ledgerd", "We keep the keys"), strict=True):

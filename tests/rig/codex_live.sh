@@ -54,14 +54,11 @@ echo "THIRD $THIRD" | tee "$OUT/third"
 cli -m sidechat_mcp fork "codex:$THIRD" --json > "$OUT/fork.json"
 cli -m sidechat_mcp ask --json 'SIDEQ-PAY when do we pay?' > "$OUT/paid.json"
 echo "##### a note put in"
-cli - "$FIRST" > "$OUT/offered" <<'P'
-import os, sys
-import anyio
-from sidechat_mcp.clients.codex.client import Codex
-NOTE = '<sidechat-note id="n1" session="sidechat://sessions/s1" turns="1">\nTake care.\n</sidechat-note>'
-print(anyio.run(Codex(os.environ).offer, sys.argv[1], None, NOTE))
-P
-type_in 0 'After the note.'; see 0 'STUB-REPLY After'
-type_in 1 'Nothing here.'; see 1 'STUB-REPLY Nothing'
+CHILD=$("$PY" -c 'import json,sys; print(json.load(open(sys.argv[1]))["sessions"][0]["session"])' "$OUT/sessions.json")
+cli -m sidechat_mcp merge -s "$CHILD" --note 'Take care.' --json > "$OUT/merge.json"
+type_in 1 'After the note.'; see 1 'STUB-REPLY After'
+type_in 0 'Nothing here.'; see 0 'STUB-REPLY Nothing'; sleep 1
+cli -m sidechat_mcp fork "codex:$SECOND" --json > "$OUT/again.json"
+cli -m sidechat_mcp merge -s "$CHILD" --note 'Take care.' --json > "$OUT/merged_again.json"
 tm kill-server
 "$PY" "$HERE/check_codex_live.py" "$OUT"
