@@ -8,7 +8,9 @@ BEHAVIOURS = {
     "opencode:oracle": Behaviour(
         "issue 4: bar 2", "The real files hold exactly what was written down by hand before."
     ),
-    "opencode:never-written": Behaviour("law 11", "No file of opencode is changed by reading."),
+    "opencode:never-written": Behaviour(
+        "law 11", "No file of opencode's is changed, neither by reading nor by a hosted fork."
+    ),
     "opencode:live-database": Behaviour(
         "issue 4: transcript", "A live database shows its newest rows, and its log is left alone."
     ),
@@ -55,7 +57,7 @@ BEHAVIOURS = {
         "law 15", "Our own server knows that it runs inside a hosted fork; nothing acts on its own."
     ),
     "opencode:cleaned-up": Behaviour(
-        "law 11", "What a hosted fork keeps in the client's store is removed, also after a kill."
+        "law 11", "A hosted fork goes with its folder, also when somebody was killed."
     ),
     "opencode:opt-in": Behaviour(
         "law 11", "What writes to the client's store is done only for who opted in."

@@ -47,6 +47,7 @@ class Talk:
     rows: list[tuple[Json, list[Json]]] = field(default_factory=list[tuple[Json, list[Json]]])
     revert: Json | None = None
     metadata: Json | None = None
+    permission: list[Json] | None = None
     updated: int = BEGUN
     now: int = BEGUN
     asked: str = ""
@@ -159,10 +160,11 @@ def put(database: sqlite3.Connection, talk: Talk) -> None:
         database.execute(f"DELETE FROM {table} WHERE {column} = ?", (talk.ref,))
     title = talk.title if talk.title is not None else "New session - 2026-12-01T10:00:00.000Z"
     columns = (talk.ref, "p", talk.parent, "slug", talk.cwd, title, "1.18.33")
-    told = tuple(None if one is None else json.dumps(one) for one in (talk.metadata, talk.revert))
+    values = (talk.metadata, talk.revert, talk.permission)
+    told = tuple(None if one is None else json.dumps(one) for one in values)
     times = (BEGUN, talk.updated, None)
     marks = ",".join("?" * 13)
-    database.execute(f"INSERT INTO session VALUES ({marks})", (*columns, *told, None, *times))
+    database.execute(f"INSERT INTO session VALUES ({marks})", (*columns, *told, *times))
     for n, (message, parts) in enumerate(talk.rows):
         data = {name: value for name, value in message.items() if name != "id"}
         at = message["time"]["created"]

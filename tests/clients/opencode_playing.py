@@ -2,10 +2,10 @@
 
     python -m tests.clients.opencode_playing RECORD serve --hostname HOST --port PORT
 
-It notes how it was started and every request in the file RECORD, keeps its sessions in a file
-beside it, and answers `said N: WORDS`. `WAIT` in a prompt makes it begin an answer and never end
-it, `DIE` ends it in mid-answer, `ERROR` fails it, `CALL` makes it ask a question and tell what
-became of that, `LAX` in a session's title makes it take no rules."""
+It makes the database that its environment names, notes how it was started and every request in
+the file RECORD (a prompt with the rows it would be answered from), and answers `said N: WORDS`.
+`WAIT` in a prompt makes it begin an answer and never end it, `DIE` ends it in mid-answer, `ERROR`
+fails it, `CALL` makes it ask a question and tell what became of that."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ import itertools
 import json
 import os
 import queue
+import sqlite3
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.clients.cabin import SCHEMA
+
 RECORD = Path(sys.argv[1])
-STORE = RECORD.with_name("store.json")
+DATABASE = os.environ.get("OPENCODE_DB", "")
 LOCK = threading.Lock()
 LISTENERS: list[queue.Queue[dict[str, Any]]] = []
-SESSIONS: dict[str, dict[str, Any]] = {}
-SAID: dict[str, int] = {}
-STOPPED: dict[str, threading.Event] = {}
+NUMBERS = itertools.count(1)
 REPLIES: queue.Queue[str] = queue.Queue()
-NUMBERS = itertools.count()
 
 
 def note(what: Mapping[str, Any]) -> None:
@@ -37,9 +38,9 @@ def note(what: Mapping[str, Any]) -> None:
         kept.write(json.dumps(what) + "\n")
 
 
-def keep() -> None:
-    with LOCK:
-        STORE.write_text(json.dumps(SESSIONS))
+def rows(statement: str) -> list[Any]:
+    with closing(sqlite3.connect(DATABASE)) as database:
+        return [list(row) for row in database.execute(statement)]
 
 
 def emit(kind: str, session: str, **about: Any) -> None:
@@ -49,7 +50,7 @@ def emit(kind: str, session: str, **about: Any) -> None:
 
 def answer(session: str, prompt: Mapping[str, Any]) -> None:
     words = prompt["parts"][0]["text"].rpartition("\n")[2]
-    SAID[session] = n = SAID.get(session, 0) + 1
+    n = next(NUMBERS)
     text, message = f"said {n}: {words} ", f"msg_{session}_{n}"
     emit("session.status", session, status={"type": "busy"})
     info: dict[str, Any] = {"id": message, "role": "assistant", "time": {"created": 1}}
@@ -67,8 +68,7 @@ def answer(session: str, prompt: Mapping[str, Any]) -> None:
         about = {"messageID": message, "partID": f"prt_{n}", "field": "text", "delta": piece}
         emit("message.part.delta", session, **about)
         if "WAIT" in words:
-            STOPPED.setdefault(session, threading.Event()).wait(60)
-            return
+            threading.Event().wait(60)
         if "DIE" in words:
             os._exit(1)
     if "ERROR" in words:
@@ -97,12 +97,15 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("authorization") != f"Basic {token}":
             self.reply({}, 401)
             return
-        note({"request": f"{self.command} {self.path}", "body": body})
+        noted: dict[str, Any] = {"request": f"{self.command} {self.path}", "body": body}
+        if self.path.endswith("prompt_async"):
+            noted["messages"] = [id for (id,) in rows("SELECT id FROM message ORDER BY id")]
+            noted["parts"] = len(rows("SELECT id FROM part"))
+            (noted["session"],) = rows("SELECT id, parent_id, project_id, revert FROM session")
+        note(noted)
         if self.path == "/event":
             self.listen()
             return
-        SESSIONS.clear()  # Others serve over the same store.
-        SESSIONS.update(json.loads(STORE.read_text()) if STORE.exists() else {})
         path = self.path.partition("?")[0].split("/")[1:]
         self.reply(*self.found(path, body))
         if path[-1] == "prompt_async":
@@ -112,38 +115,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def found(self, path: list[str], body: Any) -> tuple[Any, int]:
         match self.command, path:
-            case "GET", ["session"]:
-                return list(SESSIONS.values()), 200
             case "GET", ["agent"]:
                 rule = {"permission": "edit", "pattern": "*", "action": "deny"}
                 return [{"name": "build", "permission": [rule]}, {"name": "plan"}], 200
             case "GET", ["experimental", "tool", "ids"]:
                 return ["bash", "edit", "deploy"], 200
-            case "GET", ["session", id] if id in SESSIONS:
-                return SESSIONS[id], 200
-            case "GET", ["session", id] if id.startswith("ses_"):
-                title = os.environ.get("PLAYED_TITLE", "Ferries")
-                rule = {"permission": "question", "pattern": "*", "action": "deny"}
-                return {"id": id, "title": title, "permission": [rule]}, 200
-            case "POST", ["session", id, "fork"]:
-                made = f"ses_fork_{os.getpid()}_{next(NUMBERS)}"
-                SESSIONS[made] = {"id": made, "metadata": {"kept": 1}, "parent": id}
-                keep()
-                return SESSIONS[made], 200
-            case "PATCH", ["session", id]:
-                lax = "LAX" in body["title"]
-                SESSIONS[id] |= {k: v for k, v in body.items() if not (lax and k == "permission")}
-                keep()
-                return SESSIONS[id], 200
-            case "DELETE", ["session", id]:
-                keep() if SESSIONS.pop(id, None) else None
-                return True, 200
+            case "GET", ["session", id]:
+                ((rules,),) = rows(f"SELECT permission FROM session WHERE id = '{id}'")
+                lax = "PLAYED_LAX" in os.environ
+                return {"id": id, "permission": [] if lax else json.loads(rules)}, 200
             case "POST", ["session", _, "prompt_async"]:
                 return None, 204
-            case "POST", ["session", id, "abort"]:
-                STOPPED.setdefault(id, threading.Event()).set()
-                return True, 200
-            case "POST", ["session", id, "message"]:
+            case "POST", ["session", _, "message"]:
                 return {"info": {"id": "msg_note"}}, 200
             case "POST", ["question", _, "reject"]:
                 REPLIES.put("rejected")
@@ -179,10 +162,16 @@ class Handler(BaseHTTPRequestHandler):
 
 def main() -> None:
     names = ("SIDECHAT_HOSTED", "OPENCODE_CONFIG_CONTENT", "OPENCODE_SERVER_USERNAME")
+    names += ("XDG_DATA_HOME", "XDG_STATE_HOME", "OPENCODE_DB")
     environ = {name: os.environ.get(name) for name in names}
     note({"argv": sys.argv[2:], "pid": os.getpid(), "cwd": os.getcwd(), "environ": environ})
     if "PLAYED_BROKEN" in os.environ:
         sys.exit(1)
+    if DATABASE:
+        with closing(sqlite3.connect(DATABASE)) as database:
+            database.executescript(SCHEMA + "CREATE TABLE project (id text, worktree text);")
+            database.execute("INSERT INTO project VALUES ('global', '/')")
+            database.commit()
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[-1])), Handler)
     server.daemon_threads = True
     print(f"opencode server listening on http://127.0.0.1:{sys.argv[-1]}", flush=True)  # noqa: T201

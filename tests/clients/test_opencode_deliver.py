@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from sidechat_mcp.clients.opencode.client import Opencode
 from tests.behaviours import behaviour
-from tests.clients.cabin import ABORTED, put, tool
+from tests.clients.cabin import ABORTED, tool
 from tests.clients.test_opencode_hosted import House, alive
 from tests.clients.test_opencode_turns import NOTE
 
@@ -20,11 +19,6 @@ def house(tmp_path: Path) -> House:
     made = House(tmp_path)
     made.environ["SIDECHAT_DOORS"] = "opencode"
     return made
-
-
-def changed(house: House) -> None:
-    with sqlite3.connect(house.home.files / "opencode.db") as database:
-        put(database, house.talk)
 
 
 async def offered(house: House, ref: str = "ses_parent", **more: str) -> str | None:
@@ -43,7 +37,7 @@ async def test_a_note_is_written_as_a_message_that_asks_for_no_reply(house: Hous
         }
     ]
     assert not alive(house.begun[0]["pid"])
-    assert list(house.rooms.iterdir()) == []
+    assert house.left == []
 
 
 @behaviour("opencode:offer", "opencode:opt-in")
@@ -56,20 +50,20 @@ async def test_the_door_is_closed_unless_the_person_opened_it(house: House) -> N
 @behaviour("opencode:offer")
 async def test_a_conversation_in_mid_turn_is_not_written_into(house: House) -> None:
     house.talk.says("three")
-    changed(house)
+    house.change()
     assert await offered(house) is None, "words wait for their answer"
     house.talk.answers(tool("c", status="running"), finish=None)
-    changed(house)
+    house.change()
     assert await offered(house) is None, "an answer is on its way"
     house.talk.rows[-1][0].update(error=ABORTED)
-    changed(house)
+    house.change()
     assert await offered(house) == "noReply", "that turn is over"
 
 
 @behaviour("opencode:offer")
 async def test_an_undo_that_can_be_taken_back_stays_so(house: House) -> None:
     house.talk.revert = {"messageID": house.later}
-    changed(house)
+    house.change()
     assert await offered(house) is None
     assert not house.record.exists()
 
@@ -77,7 +71,7 @@ async def test_an_undo_that_can_be_taken_back_stays_so(house: House) -> None:
 @behaviour("opencode:offer")
 async def test_a_note_that_stands_there_is_not_written_twice(house: House) -> None:
     house.talk.says(NOTE, synthetic=True)
-    changed(house)
+    house.change()
     assert await offered(house) == "noReply"
     assert not house.record.exists()
 
@@ -87,5 +81,5 @@ async def test_what_cannot_take_a_note_takes_none(house: House) -> None:
     for one in more:
         assert await offered(house, **one) is None
     house.talk.parent = "ses_person"
-    changed(house)
+    house.change()
     assert await offered(house) is None

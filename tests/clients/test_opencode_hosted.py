@@ -57,7 +57,6 @@ class House:
             **os.environ,
             **self.home.environ,
             "SIDECHAT_HOME": str(root / "ours"),
-            "SIDECHAT_HOSTED_OPT_IN": "codex, opencode",
             "PATH": f"{program.parent}:{os.environ['PATH']}",
             "SHELL": "/usr/bin/zsh",
             "OPENCODE_CONFIG_CONTENT": '{"theme": "dark", "compaction": {"reserved": 5}}',
@@ -86,13 +85,26 @@ class House:
         return [one["body"] for one in self.noted if words in one.get("request", "")]
 
     @property
-    def told(self) -> list[str]:
-        return [body["parts"][0]["text"] for body in self.asked("prompt_async")]
+    def prompts(self) -> list[Any]:
+        return [one for one in self.noted if "prompt_async" in one.get("request", "")]
+
+    def change(self) -> None:
+        """Put into the client's database what the conversation is now."""
+        with sqlite3.connect(self.home.files / "opencode.db") as database:
+            put(database, self.talk)
 
     @property
-    def left(self) -> dict[str, Any]:
-        store = self.record.with_name("store.json")
-        return json.loads(store.read_text()) if store.exists() else {}
+    def told(self) -> list[str]:
+        return [one["body"]["parts"][0]["text"] for one in self.prompts]
+
+    @property
+    def left(self) -> list[str]:
+        return [path.name for path in self.rooms.iterdir()] if self.rooms.exists() else []
+
+    def files(self) -> dict[str, tuple[bytes, int]]:
+        """What the client keeps."""
+        found = sorted(one for one in self.home.files.rglob("*") if one.is_file())
+        return {str(one): (one.read_bytes(), one.stat().st_mtime_ns) for one in found}
 
 
 @pytest.fixture
@@ -141,54 +153,80 @@ async def test_turns_of_a_session_go_to_one_fork_and_each_is_told_only_what_is_n
         fork, side(("user", "One?"), ("assistant", "said 1: One?"), ("user", "Two?"))
     )
     other = await ask(fork, side(("user", "Three?"), session="s2"))
-    assert [first.text, second.text, other.text] == [
-        "said 1: One?",
-        "said 2: Two?",
-        "said 1: Three?",
-    ]
+    said = [first.text, second.text, other.text]
+    assert said == ["said 1: One?", "said 2: Two?", "said 1: Three?"]
     assert first.spent == Spent(42, 3, 40, 0)
     assert first.done is not None
     assert (first.done.stop, first.done.model) == ("end", "stub/played")
     assert house.told == [f"{FRAMING}\n\nOne?", "Two?", f"{FRAMING}\n\nThree?"]
-    assert (len(house.begun), len(house.asked("/fork")), len(house.left)) == (1, 2, 2)
+    assert (len(house.begun), len(house.left)) == (2, 2)
 
 
 @behaviour("opencode:hosted")
-async def test_it_is_forked_at_the_cut_and_asked_with_the_voice_it_had_there(
+async def test_it_is_asked_over_what_was_there_at_the_cut_with_the_voice_it_had(
     fork: Fork, house: House
 ) -> None:
+    house.talk.revert = {"messageID": house.later}
+    house.change()
     await ask(fork, side(("user", "One?")))
-    assert house.asked("ses_parent/fork") == [{"messageID": house.later}]
-    prompt = house.asked("prompt_async")[0]
-    assert (prompt["agent"], prompt["model"]) == (
-        "build",
-        {"providerID": "stub", "modelID": "one"},
-    )
+    (prompt,) = house.prompts
+    assert prompt["messages"] == [row["id"] for row, _ in house.talk.rows[:2]]
+    assert prompt["parts"] == 3
+    assert prompt["session"] == ["ses_parent", None, "global", None], "by the parent's own id"
+    body = prompt["body"]
+    assert (body["agent"], body["model"]) == ("build", {"providerID": "stub", "modelID": "one"})
     house.tip = house.talk.rows[-1][0]["id"]
     whole = house.fork()
     await ask(whole, side(("user", "One?")))
     whole.close()
     await whole.gone()
-    assert house.asked("ses_parent/fork")[1:] == [{}], "nothing was left out"
-    assert house.asked("prompt_async")[-1]["agent"] == "plan"
+    assert len(house.prompts[-1]["messages"]) == 4
+    assert house.prompts[-1]["body"]["agent"] == "plan"
+
+
+@behaviour("opencode:hosted")
+async def test_what_was_taken_back_of_the_last_message_is_not_there(
+    fork: Fork, house: House
+) -> None:
+    house.talk.revert = {"messageID": house.tip, "partID": "prt_ses_parent_0001_0001"}
+    house.change()
+    await ask(fork, side(("user", "One?")))
+    assert house.prompts[0]["parts"] == 2
+
+
+@behaviour("opencode:never-written")
+async def test_nothing_of_the_clients_is_changed_and_who_is_signed_in_is_shared(
+    fork: Fork, house: House
+) -> None:
+    (house.home.files / "auth.json").write_text("{}")
+    before = house.files()
+    await ask(fork, side(("user", "One?")))
+    (begun,), room = house.begun, house.rooms / house.left[0]
+    assert begun["environ"]["XDG_DATA_HOME"] == str(room / "data")
+    assert begun["environ"]["XDG_STATE_HOME"] == str(room / "state")
+    assert begun["environ"]["OPENCODE_DB"] == str(room / "data" / "opencode" / "opencode.db")
+    signed_in = room / "data" / "opencode" / "auth.json"
+    assert signed_in.readlink() == house.home.files / "auth.json"
+    assert oct(room.stat().st_mode)[-3:] == "700"
+    assert house.files() == before
 
 
 @behaviour("opencode:denied")
 async def test_every_call_is_denied_by_rules_that_hide_no_tool_but_a_strangers(
     fork: Fork, house: House
 ) -> None:
+    house.talk.permission = [{"permission": "question", "pattern": "*", "action": "deny"}]
+    house.change()
     await ask(fork, side(("user", "One?")))
-    (session,) = house.left.values()
-    deny = {"action": "deny"}
-    assert session["permission"] == [
-        {"permission": "*", "pattern": "?*", **deny},
-        {"permission": "edit", "pattern": "*", **deny},
-        {"permission": "question", "pattern": "*", **deny},
-        {"permission": "deploy", "pattern": "*", **deny},
-    ]
-    assert session["title"] == "Side session of Ferries"
     (room,) = house.rooms.iterdir()
-    assert session["metadata"] == {"kept": 1, "sidechat": room.name}
+    with sqlite3.connect(room / "data" / "opencode" / "opencode.db") as database:
+        ((rules,),) = database.execute("SELECT permission FROM session")
+    assert [(one["permission"], one["pattern"], one["action"]) for one in json.loads(rules)] == [
+        ("*", "?*", "deny"),
+        ("edit", "*", "deny"),
+        ("question", "*", "deny"),
+        ("deploy", "*", "deny"),
+    ]
 
 
 @behaviour("opencode:denied", "opencode:alone")
@@ -196,8 +234,7 @@ async def test_its_server_is_guarded_does_nothing_alone_and_has_a_shell_that_ref
     fork: Fork, house: House
 ) -> None:
     await ask(fork, side(("user", "One?")))
-    (begun,) = house.begun
-    (room,) = house.rooms.iterdir()
+    (begun,), room = house.begun, house.rooms / house.left[0]
     shell = room / "bin" / "zsh"
     assert begun["argv"][:4] == ["serve", "--hostname", "127.0.0.1", "--port"]
     assert begun["cwd"] == house.cwd
@@ -209,7 +246,7 @@ async def test_its_server_is_guarded_does_nothing_alone_and_has_a_shell_that_ref
         "snapshot": False,
         "share": "disabled",
         "autoupdate": False,
-        "compaction": {"reserved": 5, "auto": False, "prune": False},
+        "compaction": {"auto": False, "prune": False},
     }
     refused = subprocess.run([shell, "-c", "touch hacked"], cwd=house.cwd, capture_output=True)
     assert (refused.returncode, os.listdir(house.cwd)) == (126, [])
@@ -218,12 +255,10 @@ async def test_its_server_is_guarded_does_nothing_alone_and_has_a_shell_that_ref
 
 @behaviour("opencode:denied")
 async def test_without_its_rules_nothing_is_asked(house: House) -> None:
-    lax = house.fork(PLAYED_TITLE="LAX")
+    lax = house.fork(PLAYED_LAX="1")
     with pytest.raises(ProviderError, match="read-only"):
         await ask(lax, side(("user", "One?")))
-    assert (house.told, house.left) == ([], {})
-    lax.close()
-    await lax.gone()
+    assert (house.told, house.left) == ([], [])
 
 
 @behaviour("opencode:denied")
@@ -232,55 +267,44 @@ async def test_a_question_that_nobody_can_answer_is_rejected(fork: Fork) -> None
 
 
 @behaviour("opencode:cleaned-up")
-async def test_what_is_closed_leaves_no_process_no_session_and_no_room(house: House) -> None:
+async def test_what_is_closed_leaves_no_process_and_no_room(house: House) -> None:
     made = house.fork()
     await ask(made, side(("user", "One?")))
     await ask(made, side(("user", "One?"), session="s2"))
-    pid = house.begun[0]["pid"]
-    assert alive(pid)
+    assert all(alive(one["pid"]) for one in house.begun)
     made.close()
     await made.gone()
-    assert (alive(pid), house.left, list(house.rooms.iterdir())) == (False, {}, [])
+    assert not any(alive(one["pid"]) for one in house.begun)
+    assert house.left == []
 
 
 @behaviour("opencode:cleaned-up")
-async def test_who_leaves_in_mid_answer_leaves_no_session_and_the_next_turn_hears_it_all(
+async def test_who_leaves_in_mid_answer_ends_it_and_the_next_turn_hears_it_all(
     fork: Fork, house: House
 ) -> None:
     with anyio.fail_after(30):
         async with fork.stream(side(("user", "WAIT"))) as chunks:
             async for _ in chunks:
                 break
-    assert house.left == {}
-    assert house.asked("/abort")
+    assert (alive(house.begun[0]["pid"]), house.left) == (False, [])
     again = side(("user", "WAIT"), ("assistant", "said"), ("user", "Two?"))
     assert (await ask(fork, again)).text == "said 1: Two?"
     assert house.told[-1].startswith(FRAMING)
     assert "user: WAIT\n\nassistant: said\n\nTwo?" in house.told[-1]
-    assert len(house.begun) == 1
 
 
 @behaviour("opencode:cleaned-up")
-async def test_what_a_killed_process_left_behind_is_removed_and_nothing_else(
-    house: House,
+async def test_a_room_that_a_killed_process_left_goes_and_one_in_use_stays(
+    fork: Fork, house: House
 ) -> None:
     (house.rooms / "gone").mkdir(parents=True)
     (house.rooms / "gone" / "lock").touch()
-    marked = {"ses_a": "gone", "ses_b": "never-there"}
-    store: dict[str, Any] = {
-        id: {"id": id, "metadata": {"sidechat": word}} for id, word in marked.items()
-    }
-    store["ses_person"] = {"id": "ses_person", "metadata": {"other": "x"}}
-    house.record.with_name("store.json").write_text(json.dumps(store))
-    one, other = house.fork(), house.fork()
-    await ask(one, side(("user", "One?")))
-    await ask(other, side(("user", "One?")))
-    parents = sorted(session.get("parent", "") for session in house.left.values())
-    assert parents == ["", "ses_parent", "ses_parent"], "those in use stay"
-    for made in (one, other):
-        made.close()
-        await made.gone()
-    assert list(house.left) == ["ses_person"]
+    await ask(fork, side(("user", "One?")))
+    used = house.left
+    assert "gone" not in used
+    await ask(fork, side(("user", "One?"), session="s2"))
+    assert len(house.left) == 2
+    assert set(used) < set(house.left)
 
 
 @behaviour("opencode:hosted")
@@ -290,7 +314,7 @@ async def test_an_answer_that_breaks_off_or_fails_says_why(fork: Fork, house: Ho
     with pytest.raises(AnswerCut):
         await ask(fork, side(("user", "DIE")))
     assert (await ask(fork, side(("user", "Again?")))).text == "said 1: Again?"
-    assert len(house.begun) == 2
+    assert len(house.begun) == 3
     broken = house.fork(PLAYED_BROKEN="1")
     with pytest.raises(Unreachable, match="it ended at once"):
         await ask(broken, side(("user", "One?")))
@@ -298,18 +322,17 @@ async def test_an_answer_that_breaks_off_or_fails_says_why(fork: Fork, house: Ho
 
 async def test_a_turn_that_is_gone_is_not_answered(fork: Fork, house: House) -> None:
     house.talk.rows.clear()
-    with sqlite3.connect(house.home.files / "opencode.db") as database:
-        put(database, house.talk)
+    house.change()
     with pytest.raises(ProviderError, match="Fork it again"):
         await ask(fork, side(("user", "One?")))
 
 
-@behaviour("opencode:opt-in")
-def test_there_is_no_hosted_fork_for_who_did_not_opt_in_or_has_no_program(house: House) -> None:
-    for more in ({"SIDECHAT_HOSTED_OPT_IN": "codex"}, {"PATH": "/nowhere"}):
-        assert Opencode({**house.environ, **more}).hosted(house.point) is None
-    gone = Point("opencode", "ses_x", "t", house.tip, house.cwd)
-    assert Opencode(house.environ).hosted(gone) is None
+def test_there_is_no_fork_without_a_program_a_folder_or_a_conversation(house: House) -> None:
+    nowhere = {**house.environ, "PATH": "/nowhere"}
+    assert Opencode(nowhere).hosted(house.point) is None
+    for ref, cwd in (("ses_x", house.cwd), ("ses_parent", "/nowhere"), ("ses_parent", None)):
+        point = Point("opencode", ref, "t", house.tip, cwd)
+        assert Opencode(house.environ).hosted(point) is None
 
 
 @behaviour("opencode:cleaned-up")
@@ -323,7 +346,8 @@ async def test_it_does_not_outlive_us_even_when_we_are_killed(house: House) -> N
         "from sidechat_mcp.clients.opencode.hosted import Fork\n"
         "from sidechat_mcp.ports.client import Point\n"
         "point = Point('opencode', 'ses_parent', 't', house.tip, house.cwd)\n"
-        "fork = Fork(point, house.program, house.cwd, house.environ)\n"
+        "parent = Path(house.parent)\n"
+        "fork = Fork(point, parent, house.program, house.cwd, house.environ)\n"
         "async def main():\n"
         "    await ask(fork, side(('user', 'One?')))\n"
         "    print('answered', flush=True)\n"
@@ -334,6 +358,7 @@ async def test_it_does_not_outlive_us_even_when_we_are_killed(house: House) -> N
         "tip": house.tip,
         "cwd": house.cwd,
         "environ": house.environ,
+        "parent": str(house.home.files / "opencode.db"),
         "program": str(house.record.parent / "bin" / "opencode"),
     }
     argv = [sys.executable, "-c", script, json.dumps(told)]

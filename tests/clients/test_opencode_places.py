@@ -130,8 +130,7 @@ async def test_titles_are_the_persons_and_agents_or_put_away_ones_are_not_listed
     unnamed.says("<file>", synthetic=True)
     unnamed.says("When do the\nferries leave?")
     agent = Talk("ses_c", cwd, parent="ses_a", updated=10)
-    ours = Talk("ses_d", cwd, metadata={"sidechat": "w0rd"}, updated=11)
-    path = home.put(named, unnamed, agent, ours, Talk("ses_e", cwd, updated=12))
+    path = home.put(named, unnamed, agent, Talk("ses_e", cwd, updated=12))
     with closing(sqlite3.connect(path)) as client:
         client.execute("UPDATE session SET time_archived = 5 WHERE id = 'ses_e'")
         client.commit()

@@ -13,7 +13,7 @@ from sidechat_mcp.clients.opencode.database import Database, Session, consult
 from sidechat_mcp.clients.opencode.drafting import NAME
 from sidechat_mcp.clients.opencode.locate import Search
 from sidechat_mcp.clients.opencode.places import Places
-from sidechat_mcp.clients.opencode.program import DOORS, OPT_IN, executable, listed
+from sidechat_mcp.clients.opencode.program import DOORS, executable, listed
 from sidechat_mcp.clients.opencode.transcript import told
 from sidechat_mcp.clients.opencode.tree import Tree, rooted
 from sidechat_mcp.errors import ParentNotFound
@@ -72,8 +72,8 @@ class Opencode:
         return await run_sync(_read_any, path)
 
     def hosted(self, point: Point) -> Hosted | None:
-        """Only for who opted in: opencode's fork is stored, and removed at the end."""
-        if not listed(self._environ, OPT_IN) or point.cwd is None or not Path(point.cwd).is_dir():
+        """A copy in a folder of ours, answered by a server of opencode's own."""
+        if point.cwd is None or not Path(point.cwd).is_dir():
             return None
         program = executable(self._environ)
         found = Places(self._environ).find(point.ref, point.cwd)
@@ -82,7 +82,7 @@ class Opencode:
         # What speaks HTTP is loaded where it is needed: most calls never get here.
         from sidechat_mcp.clients.opencode.hosted import Fork
 
-        return Fork(point, program, point.cwd, self._environ)
+        return Fork(point, found.path, program, point.cwd, self._environ)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         """Only for who opened this door: it writes a message into the client's store."""

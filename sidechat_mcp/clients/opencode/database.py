@@ -32,17 +32,14 @@ MAGIC = b"SQLite format 3\0"
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema"})
 _WAL_MODE = 2
-_SESSION = (
-    *("id", "parent_id", "directory", "title", "version", "revert"),
-    *("metadata", "time_updated"),
-)
+_SESSION = (*("id", "parent_id", "directory", "title", "version", "revert", "time_updated"),)
 _DATA = f"CASE WHEN length(data) <= {LONGEST} THEN CAST(data AS BLOB) END"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation as the client lists it. `revert` is the JSON text of what was taken back,
-    `metadata` that of what programs noted; `updated` is in milliseconds since 1970."""
+    """A conversation as the client lists it. `revert` is the JSON text of what was taken back;
+    `updated` is in milliseconds since 1970."""
 
     id: str
     parent: str | None = None
@@ -50,7 +47,6 @@ class Session:
     title: str | None = None
     version: str | None = None
     revert: str | None = None
-    metadata: str | None = None
     updated: int = 0
 
 
@@ -112,6 +108,15 @@ class Database:
         messages = f"SELECT CAST(id AS BLOB), {_DATA} FROM message WHERE session_id = ?"
         found = self._all(f"{messages} ORDER BY time_created, id", (id,))
         return [(text(message), data(value)) for message, value in found]
+
+    def whole(self, table: str, column: str, value: str) -> Iterator[dict[str, Any]]:
+        """The rows of one of our three tables with that value, whole, by id."""
+        found = self.connection.execute(f"PRAGMA table_info({table})")
+        names = [str(row[1]) for row in found]
+        listed = ", ".join(f'"{name}"' for name in names)
+        rows = self._all(f"SELECT {listed} FROM {table} WHERE {column} = ? ORDER BY id", (value,))
+        for row in rows:
+            yield dict(zip(names, row, strict=True))
 
     def _parts(self, message: bytes) -> Sequence[tuple[str, bytes | None]]:
         parts = f"SELECT CAST(id AS BLOB), {_DATA} FROM part WHERE message_id = CAST(? AS TEXT)"
@@ -215,11 +220,10 @@ def _session(
     title: str | None,
     version: str | None,
     revert: str | None,
-    metadata: str | None,
     updated: str | None,
 ) -> Session:
     at = int(updated) if updated is not None and updated.isdecimal() and len(updated) < 16 else 0
-    return Session(id or "", parent, directory, title, version, revert, metadata, at)
+    return Session(id or "", parent, directory, title, version, revert, at)
 
 
 def _words(value: object) -> str | None:

@@ -49,13 +49,12 @@ async def note(environ: Mapping[str, str], ref: str, text: str) -> str | None:
         return DOOR
     try:
         with anyio.fail_after(IN_TIME):
-            served = await serve(program, moment.cwd, environ)
+            served = await serve(program, moment.cwd, environ, {"autoupdate": False})
             try:
                 body = {**moment.voice.prompt(text, synthetic=True), "noReply": True}
                 async with served.client() as client:
                     await ask(client, "POST", f"/session/{ref}/message", body)
             finally:
-                served.end()
                 await served.gone()
     except (OutsideError, httpx2.HTTPError, TimeoutError):
         return None

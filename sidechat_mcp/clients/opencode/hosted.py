@@ -1,45 +1,67 @@
-"""A side session answered by opencode itself: a fork in its own store, which goes when we do.
+"""A side session answered by opencode itself, from a copy of the conversation in a folder of ours.
 
-Facts (clients C3): a fork made by its server keeps system prompt, tools and messages as they were
-if every prompt names the same agent and model. opencode has no fork that is not stored, so this
-is for people who opted in. Every call is denied twice: by rules that no other one follows, and,
-for what needs no permission, by a shell that refuses."""
+Facts (clients C3): a prompt to the same agent and model keeps system prompt, tools and messages as
+they were. A fork that opencode itself makes is stored beside the parent, where the next
+`opencode --continue` would find it; a copy in folders of our own leaves the person's as they are.
+Every call is denied twice: by rules that no other one follows, and, for what is carried out
+without asking (a command line without a command, like `>file`), by a shell that refuses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-import anyio
 import httpx2
 from anyio.lowlevel import checkpoint
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients.opencode import room as rooms
+from sidechat_mcp.clients.opencode import seed
 from sidechat_mcp.clients.opencode.answer import Answer
-from sidechat_mcp.clients.opencode.branch import Branch, cut, drop, fork
+from sidechat_mcp.clients.opencode.places import Places
+from sidechat_mcp.clients.opencode.room import Room
+from sidechat_mcp.clients.opencode.rules import Rule, denying
+from sidechat_mcp.clients.opencode.seed import Cut
 from sidechat_mcp.clients.opencode.server import Served, ask, serve
-from sidechat_mcp.clients.values import mapping
+from sidechat_mcp.clients.opencode.voice import Voice
+from sidechat_mcp.clients.values import mapping, sequence
 from sidechat_mcp.core.assemble import Context
-from sidechat_mcp.errors import AnswerCut, InvalidRequest, ProviderError, Unreachable
+from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
 from sidechat_mcp.ports.provider import About, Chunk
 
 
 @dataclass(slots=True)
+class _Running:
+    """A fork at work: `told` is how many of the session's own messages it has been given."""
+
+    served: Served
+    room: Room
+    voice: Voice
+    told: int = 0
+
+    async def gone(self) -> None:
+        await self.served.gone()
+        self.room.close()
+
+
+@dataclass(slots=True)
 class Fork:
-    """opencode's own forks at `point`, by one server of the program `program`."""
+    """opencode's own fork at `point` of a conversation in the database `parent`, by the program
+    `program` in the folder `cwd`."""
 
     point: Point
+    parent: Path
     program: str
     cwd: str
     environ: Mapping[str, str]
-    _served: Served | None = None
-    _branches: dict[str, Branch] = field(default_factory=dict[str, Branch])
-    _starting: anyio.Lock = field(default_factory=anyio.Lock)
-    _ended: list[Served] = field(default_factory=list[Served])
+    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+    _ended: list[_Running] = field(default_factory=list[_Running])
 
     @property
     def about(self) -> About:
@@ -47,8 +69,7 @@ class Fork:
             "opencode",
             None,
             "your opencode subscription or key",
-            "reads this conversation's history; every tool is denied; opencode keeps a session of"
-            " its own for this, which is removed at the end",
+            "reads this conversation's history; every tool is denied",
             head="client",
         )
 
@@ -57,61 +78,108 @@ class Fork:
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
+        running = self._running.pop(context.session, None)
         own = briefing.own(context)
-        branch = self._branches.pop(context.session, None)
         try:
-            served = await self._serving()
-            async with served.client() as client:
-                if branch is None or branch.served is not served:
-                    at = await run_sync(cut, self.environ, self.point)
-                    branch = await fork(served, client, self.point, at)
-                async with client.stream("GET", "/event") as events:
-                    lines = events.aiter_lines()
-                    await anext(lines)  # It listens now; what is asked next is heard whole.
-                    words = briefing.words(own[branch.told :])
-                    prompt = branch.voice.prompt(words)
-                    await ask(client, "POST", f"/session/{branch.id}/prompt_async", prompt)
-                    answer = Answer(branch.id)
-                    yield _chunks(answer, lines, client)
+            if running is None or not running.served.runs:
+                if running is not None:
+                    await running.gone()
+                running = await self._start()
+            prompt = running.voice.prompt(briefing.words(own[running.told :]))
+            async with (
+                running.served.client() as client,
+                client.stream("GET", "/event") as events,
+            ):
+                lines = events.aiter_lines()
+                await anext(lines)  # It listens now: what is asked next is heard whole.
+                await ask(client, "POST", f"/session/{self.point.ref}/prompt_async", prompt)
+                answer = Answer(self.point.ref)
+                yield _chunks(answer, lines, client)
             if answer.over:
-                branch.told = len(own) + 1  # With the answer that the loop is about to keep.
-                self._branches[context.session] = branch
-                branch = None
+                running.told = len(own) + 1  # With the answer that the loop is about to keep.
+                self._running[context.session] = running
+                running = None
         except (httpx2.HTTPError, OSError, StopAsyncIteration) as error:
             raise Unreachable(
                 "opencode could not be talked to.", then="See `sidechat doctor`."
             ) from error
-        except InvalidRequest as error:
-            raise ProviderError(error.message, then=error.then) from error
         finally:
-            if branch is not None and not await drop(branch):
-                self._lost(branch.served)
+            if running is not None:
+                await running.gone()
 
     def close(self) -> None:
-        served, self._served = self._served, None
-        for branch in self._branches.values():
-            branch.served.remove(branch.id)
-        self._branches.clear()
-        if served is not None:
-            served.end()
-            self._ended.append(served)
+        for running in self._running.values():
+            running.served.end()
+            running.room.close()
+            self._ended.append(running)
+        self._running.clear()
 
     async def gone(self) -> None:
         """Wait until nothing is left of what `close` ended."""
         while self._ended:
-            await self._ended.pop().gone()
+            await self._ended.pop().served.gone()
 
-    def _lost(self, served: Served) -> None:
-        """A server that is no more; what it had is removed when the next one comes."""
-        self._ended.append(served)
-        if self._served is served:
-            self._served = None
+    async def _start(self) -> _Running:
+        """Raises: ProviderError, httpx2.HTTPError, OSError."""
+        at = await run_sync(seed.cut, self.parent, self.point)
+        room = await run_sync(rooms.make, self.environ, Places(self.environ).home)
+        try:
+            served = await serve(self.program, self.cwd, _apart(self.environ, room), _quiet(room))
+            running = _Running(served, room, at.voice)
+        except BaseException:
+            room.close()
+            raise
+        try:
+            async with served.client() as client:
+                # Whoever asks first makes it look at its folder and prepare its database.
+                rules = await _rules(client, at)
+                await run_sync(seed.plant, self.parent, self.point, at, room.database, rules)
+                await _denied(client, self.point.ref, rules)
+        except BaseException:
+            await running.gone()
+            raise
+        return running
 
-    async def _serving(self) -> Served:
-        async with self._starting:
-            if self._served is None or not self._served.runs:
-                self._served = await serve(self.program, self.cwd, self.environ)
-            return self._served
+
+def _apart(environ: Mapping[str, str], room: Room) -> dict[str, str]:
+    """The person's environment, but for where the client keeps what it writes."""
+    return {
+        **environ,
+        "XDG_DATA_HOME": str(room.data),
+        "XDG_STATE_HOME": str(room.state),
+        "OPENCODE_DB": str(room.database),
+    }
+
+
+def _quiet(room: Room) -> dict[str, Any]:
+    """Settings with which nothing is shared, updated or compacted, and no command is run."""
+    return {
+        "shell": str(room.shell),
+        "snapshot": False,
+        "share": "disabled",
+        "autoupdate": False,
+        "compaction": {"auto": False, "prune": False},
+    }
+
+
+async def _rules(client: httpx2.AsyncClient, at: Cut) -> Sequence[Rule]:
+    """Rules that deny everything: made of those of the parent's agent, then of its session."""
+    agents = map(mapping, sequence(await ask(client, "GET", "/agent")))
+    own = [one for one in agents if one.get("name") == at.voice.agent][:1]
+    known = [rule for one in own for rule in sequence(one.get("permission"))]
+    tools = sequence(await ask(client, "GET", "/experimental/tool/ids"))
+    return denying([*known, *at.rules], tools)
+
+
+async def _denied(client: httpx2.AsyncClient, session: str, rules: Sequence[Rule]) -> None:
+    """Let the fork show that its rules are the ones it was given. Raises: ProviderError."""
+    stands = mapping(await ask(client, "GET", f"/session/{session}"))
+    if sequence(stands.get("permission")) != list(rules):
+        raise ProviderError(
+            "opencode did not take the rules that keep a side conversation read-only, so nothing"
+            " was asked.",
+            then="Set SIDECHAT_AGENT to another agent.",
+        )
 
 
 async def _chunks(
@@ -131,14 +199,17 @@ async def _chunks(
         for chunk in answer.take(_event(line)):
             yield chunk
         while answer.waiting:
-            kind, id = answer.waiting.pop()
-            # Nobody is there who could answer; a refusal lets the model go on.
-            path, body = f"/{kind}/{id}/reject", None
-            if kind == "permission":
-                path, body = f"/{kind}/{id}/reply", {"reply": "reject"}
-            await ask(client, "POST", path, body)
+            await _rejected(client, *answer.waiting.pop())
     for chunk in answer.end():
         yield chunk
+
+
+async def _rejected(client: httpx2.AsyncClient, kind: str, id: str) -> None:
+    """Refuse what nobody is there to answer; the model goes on."""
+    if kind == "permission":
+        await ask(client, "POST", f"/permission/{id}/reply", {"reply": "reject"})
+    else:
+        await ask(client, "POST", f"/question/{id}/reject")
 
 
 def _event(line: str) -> dict[str, object]:

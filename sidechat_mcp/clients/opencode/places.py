@@ -13,7 +13,6 @@ from typing import TypeVar
 from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.clients.opencode.database import Database, Session, consult
 from sidechat_mcp.clients.opencode.drafting import NAME
-from sidechat_mcp.clients.opencode.marks import ours
 from sidechat_mcp.clients.opencode.records import Row, Said, read
 from sidechat_mcp.clients.opencode.tree import Tree
 from sidechat_mcp.core.content import plain
@@ -24,8 +23,6 @@ T = TypeVar("T")
 
 TITLE = 80
 """Code points of a title."""
-SPARE = 20
-"""How many sessions more are asked for than wanted: some are ours."""
 LOOKED = 5
 """How many of a conversation's first messages its title is looked for in."""
 
@@ -67,9 +64,8 @@ class Places:
         folders = spellings(cwd) if cwd is not None else None
 
         def listed(database: Database, path: Path) -> list[Found]:
-            some = database.newest(folders, limit + SPARE)
-            mine = [one for one in some if not ours(one.metadata)][:limit]
-            return [found(one, path, database.rows(one.id)) for one in mine]
+            some = database.newest(folders, limit)
+            return [found(one, path, database.rows(one.id)) for one in some]
 
         every: list[Found] = []
         for path in self.databases():

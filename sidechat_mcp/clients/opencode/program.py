@@ -9,8 +9,6 @@ from pathlib import Path
 
 PROGRAM = "opencode"
 PID = "OPENCODE_PID"
-OPT_IN = "SIDECHAT_HOSTED_OPT_IN"
-"""Lists the clients that may answer though that writes to their own store for a while."""
 DOORS = "SIDECHAT_DOORS"
 """Lists the clients whose live conversations a note may be written into."""
 

@@ -1,5 +1,6 @@
-"""A folder of ours for one server of opencode's: a shell that refuses, and a lock which tells that
-the sessions marked with the folder's name are still in use."""
+"""A folder of ours for one fork: the data and state folders of its server, in which the client
+keeps everything it writes, and a shell that refuses. It goes with the fork; what a killed process
+of ours left behind goes when the next one comes."""
 
 from __future__ import annotations
 
@@ -8,70 +9,83 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 REFUSAL = "This side conversation is read-only: no tool is carried out."
 SHELLS = ("bash", "zsh", "sh", "dash", "ksh")
 """Shells that opencode runs commands with; their names stand in its tool's description."""
+SIGNED_IN = ("auth.json", "mcp-auth.json")
+"""Where the client keeps who is signed in. The fork uses the person's own files, by links: what
+it renews is renewed for both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """`lock` is held as long as the room is used."""
+    """`lock` is held as long as the room is used: nobody clears away what somebody locks."""
 
     path: Path
+    shell: Path
     lock: int
 
     @property
-    def word(self) -> str:
-        """What sessions of this room's server are marked with."""
-        return self.path.name
+    def data(self) -> Path:
+        """What the client finds under `XDG_DATA_HOME`."""
+        return self.path / "data"
 
     @property
-    def shell(self) -> Path:
-        return next((self.path / "bin").iterdir())
+    def state(self) -> Path:
+        """What the client finds under `XDG_STATE_HOME`."""
+        return self.path / "state"
+
+    @property
+    def database(self) -> Path:
+        return self.data / "opencode" / "opencode.db"
 
     def close(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
+        with suppress(OSError):
+            os.close(self.lock)
 
 
-def make(environ: Mapping[str, str]) -> Room:
-    """Raises: OSError."""
+def make(environ: Mapping[str, str], home: Path) -> Room:
+    """A room for a fork of a conversation in the client's data folder `home`. Raises: OSError."""
     rooms = _rooms(environ)
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _clear(rooms)
     path = Path(tempfile.mkdtemp(dir=rooms))
-    room = Room(path, os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    room = Room(path, path / "bin" / _shell(environ), lock)
     try:
-        fcntl.flock(room.lock, fcntl.LOCK_EX)
-        shell = path / "bin" / _shell(environ)
-        shell.parent.mkdir(mode=0o700)
-        shell.write_text(f"#!/bin/sh\necho '{REFUSAL}'\nexit 126\n", "utf-8")
-        shell.chmod(0o700)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for folder in (room.database.parent, room.state, room.shell.parent):
+            folder.mkdir(mode=0o700, parents=True)
+        for name in SIGNED_IN:
+            if (home / name).is_file():
+                (room.database.parent / name).symlink_to(home / name)
+        room.shell.write_text(f"#!/bin/sh\necho '{REFUSAL}'\nexit 126\n", "utf-8")
+        room.shell.chmod(0o700)
     except BaseException:
         room.close()
         raise
     return room
 
 
-def abandoned(environ: Mapping[str, str], word: str) -> bool:
-    """Whether nobody uses the room `word` any more; it is then cleared away."""
-    path = _rooms(environ) / word
-    if path.name != word or not path.is_dir():
-        return True
-    try:
-        descriptor = os.open(path / "lock", os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return False  # It is being made.
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(path, ignore_errors=True)
-        return True
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(descriptor)
+def _clear(rooms: Path) -> None:
+    """Remove the rooms of processes that are gone: nobody locks them any more."""
+    for lock in rooms.glob("*/lock"):
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock.parent, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
 
 
 def _rooms(environ: Mapping[str, str]) -> Path:

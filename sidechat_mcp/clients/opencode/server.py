@@ -1,46 +1,33 @@
-"""A server of opencode's own on a loopback port, over the person's own store, that ends with us.
-
-Its configuration differs from the person's only in what acts on its own: nothing is shared,
-updated or compacted, and its shell is one that refuses (a command line without a command, like
-`>file`, is carried out without asking for permission)."""
+"""A server of opencode's own on a loopback port, that asks for a password and ends with us."""
 
 from __future__ import annotations
 
-import base64
-import http.client
 import json
 import secrets
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
-from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.lodging import end, gone, start
-from sidechat_mcp.clients.opencode import room as rooms
-from sidechat_mcp.clients.opencode.marks import ours
-from sidechat_mcp.clients.opencode.room import Room
-from sidechat_mcp.clients.values import mapping, sequence, word
+from sidechat_mcp.clients.values import mapping, word
 from sidechat_mcp.errors import ProviderError, Unreachable
 
 STARTING = 60.0
 """Seconds that a server may take until it listens."""
 SILENCE = httpx2.Timeout(connect=15.0, read=600.0, write=120.0, pool=15.0)
 """Seconds without a byte; a model may think for minutes."""
-HURRY = 2.0
-"""Seconds that the last requests may take when everything ends."""
 USER = "opencode"
+CONTENT = "OPENCODE_CONFIG_CONTENT"
+"""Holds settings, as JSON, that come before those of the person's files."""
 _PASSWORD = "OPENCODE_SERVER_PASSWORD"
 _USER = "OPENCODE_SERVER_USERNAME"
-_CONTENT = "OPENCODE_CONFIG_CONTENT"
 _READY = b"opencode server listening on "
 _LINE = 64 * 1024
 
@@ -55,7 +42,6 @@ class Served:
     process: Process
     url: str
     password: str
-    room: Room
 
     @property
     def runs(self) -> bool:
@@ -71,48 +57,32 @@ class Served:
             trust_env=False,
         )
 
-    def remove(self, session: str) -> None:
-        """Delete a session of ours now, whatever the event loop is doing."""
-        token = base64.b64encode(f"{USER}:{self.password}".encode()).decode("ascii")
-        place = urlsplit(self.url)
-        line = http.client.HTTPConnection(place.hostname or "", place.port, timeout=HURRY)
-        with suppress(OSError, http.client.HTTPException):
-            headers = {"authorization": f"Basic {token}"}
-            line.request("DELETE", f"/session/{session}", headers=headers)
-            line.getresponse().read()
-        line.close()
-
     def end(self) -> None:
         end(self.process)
-        self.room.close()
 
     async def gone(self) -> None:
+        """End it and wait until nothing of it is left."""
         await gone(self.process)
 
 
-async def serve(program: str, cwd: str, environ: Mapping[str, str]) -> Served:
-    """Start one for the project `cwd`. What a killed process of ours left behind is removed.
+async def serve(
+    program: str, cwd: str, environ: Mapping[str, str], settings: Mapping[str, Any]
+) -> Served:
+    """Start one for the project `cwd`, with `settings` before the person's own.
 
     Raises: Unreachable."""
-    room = await run_sync(rooms.make, environ)
     password = secrets.token_urlsafe(24)
     argv = [program, "serve", "--hostname", "127.0.0.1", "--port", str(_free_port())]
+    given = {name: value for name, value in environ.items() if name != _USER}
+    given |= {_PASSWORD: password, CONTENT: json.dumps({**_settings(environ), **settings})}
     try:
-        process = await start(_tied(argv), cwd, _environment(environ, room, password))
-    except BaseException as error:
-        room.close()
-        if isinstance(error, OSError):
-            raise _unreachable(str(error)) from error
-        raise
+        process = await start(_tied(argv), cwd, given)
+    except OSError as error:
+        raise _unreachable(str(error)) from error
     try:
-        url = await _listening(process)
-        served = Served(process, url, password, room)
-        async with served.client() as client:
-            await _clear(client, environ)
-        return served
+        return Served(process, await _listening(process), password)
     except BaseException:
         await gone(process)
-        room.close()
         raise
 
 
@@ -148,29 +118,12 @@ async def _listening(process: Process) -> str:
         raise _unreachable("it ended at once") from error
 
 
-async def _clear(client: httpx2.AsyncClient, environ: Mapping[str, str]) -> None:
-    """Delete the marked sessions of processes that are gone."""
-    for session in map(mapping, sequence(await ask(client, "GET", "/session?roots=true"))):
-        mark, id = ours(json.dumps(session.get("metadata"))), word(session.get("id"))
-        if mark is not None and id is not None and await run_sync(rooms.abandoned, environ, mark):
-            await ask(client, "DELETE", f"/session/{id}")
-
-
-def _environment(environ: Mapping[str, str], room: Room, password: str) -> dict[str, str]:
-    """The person's own, with a password of ours, and a configuration that does nothing alone."""
+def _settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the person gave in the same way."""
     try:
-        content = mapping(json.loads(environ.get(_CONTENT) or "{}"))
+        return mapping(json.loads(environ.get(CONTENT) or "{}"))
     except ValueError:
-        content = {}
-    content |= {
-        "shell": str(room.shell),
-        "snapshot": False,
-        "share": "disabled",
-        "autoupdate": False,
-        "compaction": {**mapping(content.get("compaction")), "auto": False, "prune": False},
-    }
-    kept = {name: value for name, value in environ.items() if name != _USER}
-    return {**kept, _PASSWORD: password, _CONTENT: json.dumps(content)}
+        return {}
 
 
 def _tied(argv: Sequence[str]) -> Sequence[str]:

@@ -57,9 +57,7 @@ def told(session: Session, rows: Iterable[Row]) -> Transcript:
 def standing(session: Session, rows: Iterable[Row], tally: Tally) -> Iterator[Row]:
     """The rows that were not taken back: a person's undo hides what follows until their next
     prompt removes it."""
-    said = parsed(session.revert.encode(), "undo", tally) if session.revert is not None else None
-    message = word((said or {}).get("messageID"))
-    part = word((said or {}).get("partID"))
+    message, part = undone(session)
     back = False
     for row in rows:
         if back or (row.id == message and part is None):
@@ -72,6 +70,15 @@ def standing(session: Session, rows: Iterable[Row], tally: Tally) -> Iterator[Ro
             yield replace(row, parts=kept)
         else:
             yield row
+
+
+def undone(session: Session | None) -> tuple[str | None, str | None]:
+    """The message, and where it stays in part the part, from which on a person took back what
+    was said."""
+    if session is None or session.revert is None:
+        return None, None
+    said = parsed(session.revert.encode("utf-8", "surrogatepass"), "undo", Tally()) or {}
+    return word(said.get("messageID")), word(said.get("partID"))
 
 
 def _refuse(session: Session, tally: Tally) -> None:

@@ -75,7 +75,6 @@ def _session(id: str, found: dict[str, Any], updated: int) -> Session:
         word(found.get("title")),
         word(found.get("version")),
         json.dumps(revert) if revert is not None else None,
-        None,
         updated,
     )
 
