@@ -21,7 +21,7 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import fold
-from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.errors import InvalidRequest, ParentNotFound
 from sidechat_mcp.ports.store import Query, Row
 from sidechat_mcp.sidechat.adopt import Adoption
 from sidechat_mcp.sidechat.parts import Parts, name, uri
@@ -58,7 +58,7 @@ class Lists:
     async def sessions(
         self, caller: Caller, parent: str | None, cursor: str | None, limit: int, recent_only: bool
     ) -> Listing:
-        """Raises: InvalidRequest (cursor or limit), SessionNotFound (parent)."""
+        """Raises: InvalidRequest (cursor or limit), SessionNotFound or ParentNotFound (parent)."""
         if not 1 <= limit <= MOST:
             raise InvalidRequest(f"`limit` is {limit}; it must be from 1 to {MOST}.")
         before = _place(cursor) if cursor is not None else None
@@ -114,6 +114,9 @@ class Lists:
         client, colon, ref = parent.partition(":")
         if not colon:
             return [(await self.parts.visible(caller, parent)).header.id]
+        if client not in self.parts.clients:
+            known = ", ".join(sorted(self.parts.clients))
+            raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
         return [row.header.id for row in await self.adoption.line(caller, client, ref)]
 
     async def _listed(self, row: Row, parents: Mapping[SessionId, Row]) -> Listed:

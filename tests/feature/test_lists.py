@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sidechat_mcp.errors import HasChildren, InvalidRequest, SessionNotFound
+from sidechat_mcp.errors import HasChildren, InvalidRequest, ParentNotFound, SessionNotFound
 from sidechat_mcp.sidechat.reports import Caller, Said
 from tests.behaviours import behaviour
 from tests.feature.workshop import Speaker, workshop
@@ -31,6 +31,11 @@ async def test_pages_list_every_session_once_newest_first() -> None:
 async def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidRequest, match="cursor"):
         await workshop().sessions(ME, cursor=cursor)
+
+
+async def test_the_forks_of_a_client_that_is_not_known_are_refused_not_none() -> None:
+    with pytest.raises(ParentNotFound, match="No client is called 'foo'. Known: "):
+        await workshop().sessions(ME, parent="foo:bar")
 
 
 async def test_a_list_says_what_was_asked_and_whether_it_was_merged() -> None:
