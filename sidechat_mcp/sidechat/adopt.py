@@ -13,7 +13,7 @@ from pathlib import Path
 
 import anyio
 
-from sidechat_mcp.core import handback
+from sidechat_mcp.core import excerpt, handback
 from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, TurnEnd
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.redact import harmless
@@ -30,9 +30,14 @@ PAUSE = 0.02
 """Seconds before a conversation that another process writes is read again."""
 AT_HOME = frozenset({"local", "bearer"})
 """The principals that are this machine's own person: over stdio or a loopback address, or with
-the one token that they gave the server. Others have sessions here, but no client's conversations."""
+the one token that they gave the server. Others have sessions of their own here, and nothing else."""
 NEWEST = 5
 """How many conversations a refusal names."""
+GIVE = (
+    "or give the text of this one as `parent`: `excerpt:` and its messages, marked `User:` and"
+    " `Assistant:`"
+)
+"""The way for a conversation that lies where we cannot read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class Adoption:
         client, colon, ref = named.partition(":")
         if not colon:
             return Parent(await self.parts.visible(caller, named))
+        if client == excerpt.CLIENT:
+            return await self._excerpt(caller, ref)
         if caller.principal not in AT_HOME:
             raise ParentNotFound(
                 "Conversations of this machine's clients are its own person's alone.",
@@ -101,11 +108,21 @@ class Adoption:
         return self.parts.clients.values() if caller.principal in AT_HOME else ()
 
     async def line(self, caller: Caller, client: str, ref: str) -> Sequence[Row]:
-        """All mirrors of a line, the one that follows it now first."""
+        """All mirrors of a line, the one that follows it now first. An excerpt may be named by
+        the first digits of its digest, where these name one."""
+        short = client == excerpt.CLIENT and excerpt.is_ref(ref)
         query = Query(
-            origin="mirror", owner=caller.principal, client=client, client_ref=ref, limit=1000
+            origin="mirror",
+            owner=caller.principal,
+            client=client,
+            client_ref=None if short else ref,
+            limit=1000,
         )
         rows = await self.parts.store.rows(query)
+        if short:
+            rows = [row for row in rows if (row.header.client_ref or "").startswith(ref)]
+            if len({row.header.client_ref for row in rows}) > 1:
+                return []
         return sorted(rows, key=lambda row: (-row.header.created_at, row.header.id))
 
     async def follow(self, caller: Caller, found: Found) -> Parent:
@@ -131,14 +148,59 @@ class Adoption:
         line = await self.line(caller, *of)
         return line[0] if line else mirror
 
+    async def _excerpt(self, caller: Caller, given: str) -> Parent:
+        """A conversation that is handed over as text, or the name of one that was. What is not
+        read from anywhere is anybody's own to give."""
+        if excerpt.is_ref(given):
+            line = await self.line(caller, excerpt.CLIENT, given)
+            if not line:
+                raise ParentNotFound(
+                    f"There is no excerpt {excerpt.named(given)}.",
+                    then="Give its text behind `excerpt:`.",
+                )
+            return Parent(line[0])
+        found = excerpt.read(given, self.parts.clock.now())
+        read = Transcript(
+            excerpt.CLIENT,
+            found.ref,
+            found.drafts,
+            open_turns=found.open_turns,
+            open_events=found.open_events,
+        )
+
+        async def reader() -> Transcript:
+            return read
+
+        return await self._import(caller, reader, caller.cwd)
+
     async def _from_file(self, caller: Caller, file: Path) -> Parent:
-        refused: UnknownFormat | None = None
+        """By the first client that finds a turn in it, else by the first that knows its form:
+        some forms are alike.
+
+        Raises: UnknownFormat, ParentNotFound."""
+        known: tuple[Client, Transcript] | None = None
         for client in self.parts.clients.values():
             try:
-                return await self._import(caller, partial(client.read_file, file), None)
-            except UnknownFormat as error:
-                refused = refused or error
-        raise refused or UnknownFormat("No client is configured that could read a file.")
+                read = await client.read_file(file)
+            except UnknownFormat:
+                continue
+            if known is None or read.drafts:
+                known = client, read
+            if read.drafts:
+                break
+        if known is None:
+            names = ", ".join(self.parts.clients)
+            raise UnknownFormat(
+                f"{file.name} is no conversation in a form that this version reads ({names}).",
+                then="Name another file, or give its text as `excerpt:` and the text.",
+            )
+        client, first = known
+        left = [first]
+
+        async def reader() -> Transcript:
+            return left.pop() if left else await client.read_file(file)
+
+        return await self._import(caller, reader, None)
 
     async def _import(self, caller: Caller, reader: Reader, cwd: str | None) -> Parent:
         for attempt in range(TRIES):
@@ -213,12 +275,15 @@ class Adoption:
         newest = await self.newest(caller, NEWEST)
         if not newest:
             where = f" in {caller.cwd}" if caller.cwd else ""
-            return f"No client conversation was found{where}; name one as CLIENT:ID, or a session."
+            return (
+                f"No client conversation was found{where}; name one as CLIENT:ID, or a session,"
+                f" {GIVE}."
+            )
         lines = [
             f"{one.client}:{one.ref}" + (f" ({harmless(one.title)[:60]})" if one.title else "")
             for one in newest
         ]
-        return "Name one as `parent`: " + "; ".join(lines) + "."
+        return "Name one as `parent`: " + "; ".join(lines) + f"; {GIVE}."
 
 
 async def waiting(parts: Parts, mirror: Row) -> Sequence[Handback]:

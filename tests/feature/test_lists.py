@@ -34,7 +34,7 @@ async def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
 
 
 async def test_the_forks_of_a_client_that_is_not_known_are_refused_not_none() -> None:
-    with pytest.raises(ParentNotFound, match="No client is called 'foo'. Known: "):
+    with pytest.raises(ParentNotFound, match="No client is called 'foo'"):
         await workshop().sessions(ME, parent="foo:bar")
 
 
