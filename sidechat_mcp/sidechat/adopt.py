@@ -30,7 +30,7 @@ PAUSE = 0.02
 """Seconds before a conversation that another process writes is read again."""
 AT_HOME = frozenset({"local", "bearer"})
 """The principals that are this machine's own person: over stdio or a loopback address, or with
-the one token that they gave the server. Others have sessions of their own here, and nothing else."""
+the one token that they gave the server. Others have sessions of their own, and nothing else."""
 NEWEST = 5
 """How many conversations a refusal names."""
 GIVE = (
