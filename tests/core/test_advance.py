@@ -55,7 +55,8 @@ def test_only_what_follows_the_place_counts() -> None:
     ],
 )
 def test_a_turn_that_only_calls_us_is_no_progress(tools: list[str], turns: int) -> None:
-    assert advance(log(turn("a", *((tool, {}) for tool in tools))), 0).turns == turns
+    nothing: dict[str, object] = {}
+    assert advance(log(turn("a", *((tool, nothing) for tool in tools))), 0).turns == turns
 
 
 @pytest.mark.parametrize("of", ["injection", "condense"])

@@ -85,10 +85,10 @@ async def housed(
         yield House(made, speaker, Caller(cwd=str(home / "project")))
 
 
-def started(folder: Path, name: str = "shop", **more: object) -> str:
+def started(folder: Path, *how: str, name: str = "shop", **more: object) -> str:
     """Settings for a shop that is started over stdio."""
-    command = f'command = "{sys.executable}"\nargs = ["{SHOP}", "{folder}"]\n'
-    return f"[servers.{name}]\n{command}" + _lines(more)
+    given = {"command": sys.executable, "args": [str(SHOP), str(folder), *how], **more}
+    return f"[servers.{name}]\n" + _lines(given)
 
 
 def addressed(url: str, name: str = "shop", **more: object) -> str:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from sidechat_mcp.core import schemas
@@ -21,6 +22,7 @@ from tests.behaviours import behaviour
 from tests.tools.house import House, addressed, calling, housed, running, started, told
 from tests.tools.shop import PNG, tools
 
+TOP = Path(__file__).parents[2]
 NAMES = ["look", "draw", "files_read", "environment", "write", "erase", "stop", "wait"]
 
 
@@ -37,12 +39,14 @@ def shop(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=["stdio", "http"])
+@pytest.fixture(params=["by hand", "sdk", "http"])
 async def settings(request: pytest.FixtureRequest, shop: Path) -> AsyncGenerator[str]:
     """A shop, started or addressed; side sessions may call three of its tools."""
     allow = ["look", "files.read", "write"]
-    if request.param == "stdio":
+    if request.param == "by hand":
         yield started(shop, allow=allow)
+    elif request.param == "sdk":
+        yield started(shop, "--sdk", allow=allow)
     else:
         async with running(shop) as url:
             yield addressed(url, allow=allow)
@@ -74,7 +78,7 @@ async def test_all_pages_of_schemas_are_recorded_whole_and_a_child_has_the_same_
         report = await house.sidechat.fork(house.caller, parent=native.id, question="Why?")
         heads = [context.header for context in house.speaker.seen]
     served = [
-        (f"shop__{called}", tool.description or tool.name, tool.input_schema)
+        (f"shop__{called}", tool["description"] or tool["name"], tool["inputSchema"])
         for called, tool in zip(NAMES, tools(shop), strict=True)
     ]
     own = [(tool.name, tool.description, tool.schema) for tool in WORKSPACE]
@@ -114,7 +118,7 @@ async def test_a_server_that_dies_takes_its_own_calls_along_and_is_started_again
         calling("shop__stop", "shop__look", "other__look", "read_file"),
         "Done.",
     ]
-    both = started(shop) + started(other, "other")
+    both = started(shop) + started(other, name="other")
     async with housed(tmp_path, both, *lines) as house:
         native = await house.sidechat.native(house.caller, tools=True)
         results = told(await house.asked(native.id))
@@ -158,7 +162,7 @@ async def test_a_server_that_cannot_start_takes_only_its_own_calls_along(
 ) -> None:
     store, other = MemoryStore(), tmp_path / "other"
     other.mkdir()
-    both = started(shop) + started(other, "bad", allow=["look"])
+    both = started(shop) + started(other, name="bad", allow=["look"])
     async with housed(tmp_path, both, "Hello.", store=store) as house:
         native = (await house.sidechat.native(house.caller, tools=True)).id
         await house.sidechat.converse(house.caller, "Hi.", session=native)
@@ -178,7 +182,7 @@ async def test_a_server_that_cannot_start_takes_only_its_own_calls_along(
 
 @behaviour("tools:environment")
 async def test_a_started_server_gets_its_settings_and_nothing_of_our_secrets(
-    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "SIDECHAT_API_KEY", "SIDECHAT_HOME", "AWS_X")
     for name in planted:
@@ -192,7 +196,28 @@ async def test_a_started_server_gets_its_settings_and_nothing_of_our_secrets(
     assert seen.pop("SHOP_TOKEN") == "its own"
     assert "planted-secret" not in seen.values()
     assert seen.keys() <= {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LC_CTYPE"}
-    assert capfd.readouterr() == ("", ""), "what a server writes to its errors is not ours to say"
+
+
+ASKING = """
+import sys
+from pathlib import Path
+import anyio
+from tests.tools.house import housed, started
+
+async def main(home):
+    async with housed(home, started(home / "shop"), "Hello.") as house:
+        await house.sidechat.native(house.caller, tools=True)
+    sys.stdout.write("done")
+
+anyio.run(main, Path(sys.argv[1]))
+"""
+
+
+async def test_what_a_server_writes_to_its_errors_does_not_reach_ours(
+    tmp_path: Path, shop: Path
+) -> None:
+    done = await anyio.run_process([sys.executable, "-c", ASKING, str(tmp_path)], cwd=TOP)
+    assert (done.stdout, done.stderr, starts(shop)) == (b"done", b"", 1)
 
 
 @behaviour("tools:judged")
