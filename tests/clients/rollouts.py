@@ -21,7 +21,7 @@ class Rollout:
     time before they were written. `turn` is the open turn's id."""
 
     thread: str
-    cwd: str = "/work/ferryline"
+    cwd: str = "/srv/ferryline"
     ordinal: int | None = 0
     records: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     made: int = 0
@@ -147,7 +147,7 @@ def talk(thread: str, cwd: str, *words: str) -> Rollout:
     return rollout
 
 
-def long_talk(thread: str = "t-long", cwd: str = "/work/ferryline") -> Rollout:
+def long_talk(thread: str = "t-long", cwd: str = "/srv/ferryline") -> Rollout:
     """Everything that happens in a life without a step back."""
     rollout = Rollout(thread, cwd)
     rollout.opens()
