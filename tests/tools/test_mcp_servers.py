@@ -11,10 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from sidechat_mcp.config import load
 from sidechat_mcp.core import schemas
 from sidechat_mcp.core.content import Media, Text, plain
 from sidechat_mcp.core.events import RequestHeader
-from sidechat_mcp.errors import OutsideError
+from sidechat_mcp.errors import InvalidRequest, OutsideError
 from sidechat_mcp.stores.memory import MemoryStore
 from sidechat_mcp.tools import mcp_servers
 from sidechat_mcp.tools.workspace import WORKSPACE
@@ -306,3 +307,18 @@ async def test_a_session_without_tools_has_none(tmp_path: Path, shop: Path) -> N
         "There is no tool 'read_file' here.",
     ]
     assert starts(shop) == 0
+
+
+@pytest.mark.parametrize("name", ["a__b", "_a", "a_", '"a b"', '"a.b"', '"ä"', '""'])
+def test_a_server_has_a_name_that_can_be_told_from_its_tools(tmp_path: Path, name: str) -> None:
+    (tmp_path / "config.toml").write_text(f'[servers.{name}]\ncommand = "x"\n')
+    with pytest.raises(InvalidRequest, match="is no name for a server"):
+        load({"SIDECHAT_HOME": str(tmp_path)})
+
+
+def test_allowed_tools_are_named_as_they_are_called_here(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(
+        '[servers.a_b-1]\ncommand = "x"\nallow = ["files.read", "look"]\n[servers.c]\nurl = "x"\n'
+    )
+    found = [server.allowed for server in load({"SIDECHAT_HOME": str(tmp_path)}).servers]
+    assert found == [{"a_b-1__files_read", "a_b-1__look"}, frozenset()]
