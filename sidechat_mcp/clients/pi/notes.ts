@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 
 const SERVER = "@SERVER@"; // A list: the program and its arguments.
 const ENVIRONMENT = "@ENVIRONMENT@";
-const PATIENCE = 3000; // Milliseconds that a prompt waits at most.
+const PATIENCE = 10000; // Milliseconds that a prompt waits at most, as pi does for its servers.
 
 /** One sidechat server over pipes, asked for nothing but notes. */
 function connect() {
