@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidechat_mcp.core import handback
+from sidechat_mcp.core import excerpt, handback
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.errors import KeyReused
 from sidechat_mcp.ports.store import Once, Query, Row
@@ -28,9 +28,9 @@ class Delivery:
     adoption: Adoption
 
     async def state(self, caller: Caller, mirror: Row, note: Handback) -> str:
-        """`none` for a native parent (its log is the context), else `pending`, `offered: DOOR`
-        or `delivered`."""
-        if mirror.header.origin != "mirror":
+        """`none` for a native parent (its log is the context) and for an excerpt (nobody's live
+        conversation), else `pending`, `offered: DOOR` or `delivered`."""
+        if mirror.header.origin != "mirror" or mirror.header.client == excerpt.CLIENT:
             return "none"
         if await self.parts.store.once(f"seen/{note.note}") is not None:
             return "delivered"

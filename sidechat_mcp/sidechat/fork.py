@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest, heads
+from sidechat_mcp.core import digest, excerpt, heads
 from sidechat_mcp.core.assemble import Message, assemble
 from sidechat_mcp.core.balance import Cut
 from sidechat_mcp.core.content import text
@@ -215,7 +215,7 @@ class Fork:
             head_digest=figures.head_digest if head == heads.IDENTICAL else None,
             prefix_digest=figures.prefix_digest,
             again=again,
-            notice=_notice(about, head, _tokens(figures, own)),
+            notice=_notice(parent, about, head, _tokens(figures, own)),
         )
         return _with_transcript(report, found.transcript)
 
@@ -267,9 +267,12 @@ def _tokens(figures: Figures, own: Sequence[Event]) -> int:
     return figures.tokens
 
 
-def _notice(about: About, head: str, tokens: int) -> str:
-    """What must be said first: who answers, a cache that is given up, a history too long."""
+def _notice(parent: Header, about: About, head: str, tokens: int) -> str:
+    """What must be said first: who answers, that a history is an excerpt, a cache that is given
+    up, a history too long."""
     said = [about.notice] if about.notice else []
+    if parent.client == excerpt.CLIENT:
+        said.append("It knows the excerpt that was handed over, and no more of the conversation.")
     if head.startswith("changed: system prompt"):
         said.append("The system prompt is not the parent's: its prompt cache does not help here.")
     if about.window is not None and tokens > about.window * NEARLY:

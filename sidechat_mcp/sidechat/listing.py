@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sidechat_mcp.core import handback
+from sidechat_mcp.core import excerpt, handback
 from sidechat_mcp.core.content import plain
 from sidechat_mcp.core.events import (
     AssistantMessage,
@@ -114,7 +114,7 @@ class Lists:
         client, colon, ref = parent.partition(":")
         if not colon:
             return [(await self.parts.visible(caller, parent)).header.id]
-        if client not in self.parts.clients:
+        if client not in self.parts.clients and client != excerpt.CLIENT:
             known = ", ".join(sorted(self.parts.clients))
             raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
         return [row.header.id for row in await self.adoption.line(caller, client, ref)]

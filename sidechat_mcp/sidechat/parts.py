@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sidechat_mcp.core import excerpt
 from sidechat_mcp.core.events import Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
 from sidechat_mcp.errors import SessionNotFound
@@ -62,7 +63,10 @@ def uri(session: SessionId) -> str:
 
 
 def name(header: Header) -> str:
-    """How people name a session as a parent: `CLIENT:THEIR-ID`, or our id."""
+    """How people name a session as a parent: `CLIENT:THEIR-ID`, or our id; an excerpt by the first
+    digits of its digest."""
+    if header.client == excerpt.CLIENT and header.client_ref is not None:
+        return excerpt.named(header.client_ref)
     if header.client is not None and header.client_ref is not None:
         return f"{header.client}:{header.client_ref}"
     return header.id

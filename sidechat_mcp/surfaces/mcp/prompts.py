@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import mcp.types as T
 from mcp.shared.exceptions import MCPError
 
+from sidechat_mcp.core import excerpt
 from sidechat_mcp.errors import InvalidRequest, ParentNotFound, SessionNotFound
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.service import Sidechat
@@ -79,6 +80,8 @@ async def _fork(
     service: Sidechat, caller: Caller, given: Mapping[str, str], *, splits: bool
 ) -> str | None:
     parent, question = given.get("parent"), given.get("question")
+    if parent is not None and parent.startswith(f"{excerpt.CLIENT}:"):
+        return None  # A client may have cut it at a space; the tool gets it whole.
     try:
         report = await service.fork(
             caller,

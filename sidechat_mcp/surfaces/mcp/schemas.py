@@ -34,8 +34,9 @@ SESSION = _text(
 )
 PARENT = _text(
     "What to fork: a session id of ours or CLIENT:ID (claude-code:…). Leave out for the"
-    " conversation this call comes from.",
-    400,
+    " conversation this call comes from. Where that cannot be found: `excerpt:` and the text of"
+    " the conversation, its messages marked `User:` and `Assistant:`.",
+    200_400,  # the longest excerpt, and room for a name
 )
 
 
