@@ -59,7 +59,7 @@ def consult(path: Path, what: str, tables: Set[str], work: Callable[[Database], 
     for still in (_at_rest(path, what), None):
         try:
             found = _consult(path, tables, still is not None, work)
-        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, UnicodeDecodeError) as error:
             raise files.alien(what, str(error)) from error
         except apsw.Error as error:
             raise files.unreadable(path, error) from error

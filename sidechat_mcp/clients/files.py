@@ -177,10 +177,11 @@ def items(
     text: bytes, member: str | None, shape: Shape, tally: Tally
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A document and the objects in the list that is its `member` (None: that it is). Of one
-    that is broken, or being written at this moment, the whole objects of that `shape`."""
+    that is broken, or being written at this moment, the whole objects of that `shape`; of a
+    file with an object a line, which is no document, nothing."""
     found = document(text)
     listed = sequence(found if member is None else mapping(found).get(member))
-    if found is None:
+    if found is None and not isinstance(document(text.partition(b"\n")[0]), dict):
         line = text.replace(b"\n", b" ").replace(b"\r", b" ")
         listed = [*objects(io.BytesIO(line), shape, tally)]
     kept = [mapping(one) for one in listed if isinstance(one, dict)]

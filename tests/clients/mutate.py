@@ -92,9 +92,9 @@ def mistyped(dice: random.Random, lines: Lines) -> bytes:
     for _ in range(dice.randrange(1, 6)):
         place = dice.randrange(len(lines))
         record = json.loads(lines[place])
-        spots = list(_spots(record))
-        if spots:
-            holder, name = dice.choice(spots)
+        found = list(spots(record))
+        if found:
+            holder, name = dice.choice(found)
             holder[name] = dice.choice(ODD)
             lines[place] = json.dumps(record).encode() + b"\n"
     return b"".join(lines)
@@ -117,12 +117,13 @@ MUTATIONS: Sequence[Mutation] = (
 )
 
 
-def _spots(value: Any) -> list[tuple[Any, Any]]:
+def spots(value: Any) -> list[tuple[Any, Any]]:
+    """Every member of every object and list in `value`, as its holder and its name."""
     names: list[Any] = [*value] if hasattr(value, "keys") else [*range(len(value))]
     found = [(value, name) for name in names]
     for name in names:
         if isinstance(value[name], dict | list):
-            found += _spots(value[name])
+            found += spots(value[name])
     return found
 
 

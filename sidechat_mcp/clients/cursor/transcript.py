@@ -59,5 +59,5 @@ def records(source: Source, tally: Tally) -> list[Record]:
             case role:
                 tally.unknown[str(role)[:40]] += 1
                 continue
-        tally.understood += "message" in line
+        tally.understood += isinstance(line.get("message"), dict)
     return found

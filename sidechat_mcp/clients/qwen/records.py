@@ -55,7 +55,10 @@ class Shelf:
 def read(found: dict[str, Any], shelf: Shelf) -> Node | None:
     """The node that an object of the file is, or None for anything else (then counted)."""
     kind, uuid = found.get("type"), word(found.get("uuid"))
-    if kind not in _TYPES or uuid is None or "sessionId" not in found:
+    ours = (
+        "systemPayload" in found if kind == "system" else "parts" in mapping(found.get("message"))
+    )
+    if kind not in _TYPES or uuid is None or not ours:
         shelf.tally.unknown[kind[:40] if isinstance(kind, str) else "no type"] += 1
         return None
     shelf.tally.understood += 1
