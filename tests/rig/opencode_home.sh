@@ -13,11 +13,12 @@ cat > "$PROJ/opencode.json" <<T
     "models": {"stub-model": {"name": "stub-model", "tool_call": true, "limit": {"context": 100000, "output": 4000}}}}},
   "permission": {"*": "allow"},
   "mcp": {"sidechat": {"type": "local", "enabled": true, "timeout": 60000,
-    "command": $("$PY" -c 'import json,sys; print(json.dumps(sys.argv[1:]))' "$SRV_CMD" "${SRV_ARGS[@]}")}}
+    "command": $("$PY" -c 'import json,sys; print(json.dumps(sys.argv[1:]))' "$SRV_CMD" "${SRV_ARGS[@]}"),
+    "environment": {"SIDECHAT_AGENT": "${AGENT:-auto}"}}}
 }
 T
 E=(OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1
-   OPENCODE_DISABLE_DEFAULT_PLUGINS=1
+   OPENCODE_DISABLE_DEFAULT_PLUGINS=1 SIDECHAT_AGENT="${AGENT:-auto}"
    PATH="$OUT/bin:$NODE22:/usr/local/bin:/usr/bin:/bin")
 say() { run 120 "${E[@]}" opencode run "$@"; }
 cli() { (cd "$PROJ" && "${CLEAN[@]}" "${E[@]}" "$PY" -m sidechat_mcp "$@"); }
