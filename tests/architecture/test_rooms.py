@@ -18,7 +18,14 @@ CLOCKS = {"datetime", "random", "secrets", "time", "uuid"}
 OUTSIDE = {"io", "os", "pathlib", "socket", "subprocess", "tempfile"}
 IMPURE = CLOCKS | OUTSIDE | {"anyio", "asyncio", "threading"}
 # Where things are chosen, and where the heavy SDK is needed by few.
-LAZY = ("surfaces/", "bootstrap.py", "__main__.py", "__init__.py", "tools/mcp_servers.py")
+LAZY = (
+    "surfaces/",
+    "bootstrap.py",
+    "__main__.py",
+    "__init__.py",
+    "tools/mcp_servers.py",
+    "clients/opencode/client.py",
+)
 
 
 def parsed(path: Path) -> ast.Module:

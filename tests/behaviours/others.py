@@ -47,9 +47,7 @@ BEHAVIOURS = {
     "others:read-only": Behaviour(
         "law 11", "A live database is read with its log, and only the tables that are named."
     ),
-    "others:later": Behaviour(
-        "facts: hosts E1", "A client that is never met is never imported."
-    ),
+    "others:later": Behaviour("facts: hosts E1", "A client that is never met is never imported."),
     "excerpt:recorded": Behaviour(
         "issue 4: excerpt", "Text given as a parent is forked, recorded and labelled as an excerpt."
     ),

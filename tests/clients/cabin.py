@@ -41,7 +41,7 @@ class Talk:
     """One conversation. Every message and part is a row; each message comes a second later."""
 
     ref: str
-    cwd: str = "/work/ferryline"
+    cwd: str = "/srv/ferryline"
     title: str | None = None
     parent: str | None = None
     rows: list[tuple[Json, list[Json]]] = field(default_factory=list[tuple[Json, list[Json]]])

@@ -37,6 +37,7 @@ async def users(home: Home, ref: str) -> list[str]:
     assert found is not None
     read = await client.read(found)
     assert read.ref == ref
+    assert read.skipped.ignored == {}, "nothing of what it left is begun"
     return [one.removeprefix("user: ") for one in short(read) if one.startswith("user")]
 
 

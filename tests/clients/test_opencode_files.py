@@ -78,7 +78,7 @@ def _seen(path: Path, found: Transcript) -> dict[str, Any]:
     ends = [one for one in found.drafts if isinstance(one.body, TurnEnd)]
     return {
         "version": found.version,
-        "cwd": found.cwd,
+        "folder": Path(found.cwd).name if found.cwd else None,
         "model": next(one.model for one in bodies if isinstance(one, RequestHeader)),
         "turns": [
             [place(start), place(end), end.body.reason]

@@ -75,7 +75,7 @@ def _seen(found: Transcript) -> dict[str, Any]:
     heads = [one for one in bodies if isinstance(one, RequestHeader)]
     return {
         "ref": found.ref,
-        "cwd": found.cwd,
+        "folder": Path(found.cwd).name if found.cwd else None,
         "version": found.version,
         "turns": _turns(found, "turn"),
         "between": _turns(found, "injection"),

@@ -13,7 +13,7 @@ from tests.clients.writers import BEGUN, Json
 
 
 class Continue:
-    def __init__(self, ref: str = "r1", cwd: str = "/work/ferryline") -> None:
+    def __init__(self, ref: str = "r1", cwd: str = "/srv/ferryline") -> None:
         self.ref, self.cwd = ref, cwd
         self.items: list[Json] = []
 
@@ -48,7 +48,7 @@ class Continue:
 class Cline:
     """The command line's form; `bare` is the extension's."""
 
-    def __init__(self, ref: str = "r1", cwd: str = "/work/ferryline", bare: bool = False) -> None:
+    def __init__(self, ref: str = "r1", cwd: str = "/srv/ferryline", bare: bool = False) -> None:
         self.ref, self.cwd, self.bare = ref, cwd, bare
         self.messages: list[Json] = []
 
@@ -101,7 +101,7 @@ INSERT INTO provider_secrets VALUES ('key', 'sk-secret-of-the-person');
 
 class Goose:
     def __init__(
-        self, ref: str = "20261201_1", cwd: str = "/work/ferryline", parent: str | None = None
+        self, ref: str = "20261201_1", cwd: str = "/srv/ferryline", parent: str | None = None
     ) -> None:
         self.ref, self.cwd, self.parent = ref, cwd, parent
         self.rows: list[tuple[str, str, Json]] = []
@@ -152,7 +152,7 @@ def goose(*talks: Goose) -> bytes:
 
 class Zed:
     def __init__(
-        self, ref: str = "r1", cwd: str = "/work/ferryline", parent: str | None = None
+        self, ref: str = "r1", cwd: str = "/srv/ferryline", parent: str | None = None
     ) -> None:
         self.ref, self.cwd, self.parent = ref, cwd, parent
         self.messages: list[Any] = []

@@ -54,7 +54,7 @@ def moments(writer: Writer) -> list[bytes]:
 class Lines:
     """A file with an object a line."""
 
-    def __init__(self, ref: str = "r1", cwd: str = "/work/ferryline") -> None:
+    def __init__(self, ref: str = "r1", cwd: str = "/srv/ferryline") -> None:
         self.ref, self.cwd = ref, cwd
         self.lines: list[Json] = []
         self.now = BEGUN * 1000
@@ -72,7 +72,7 @@ class Lines:
 
 
 class Gemini(Lines):
-    def __init__(self, ref: str = "r1", cwd: str = "/work/ferryline") -> None:
+    def __init__(self, ref: str = "r1", cwd: str = "/srv/ferryline") -> None:
         super().__init__(ref, cwd)
         self.put({"sessionId": ref, "projectHash": "h", "startTime": self.time(), "kind": "main"})
 
@@ -136,7 +136,7 @@ class Copilot(Lines):
     """Copilot CLI; with `editor`, the events that VS Code writes for hooks."""
 
     def __init__(
-        self, ref: str = "r1", cwd: str = "/work/ferryline", editor: str | None = None
+        self, ref: str = "r1", cwd: str = "/srv/ferryline", editor: str | None = None
     ) -> None:
         super().__init__(ref, cwd)
         about: Json = {"sessionId": ref, "version": 1, "copilotVersion": "1.0.102"}
@@ -194,7 +194,7 @@ class Cursor(Lines):
 class Chat(Lines):
     """A chat session of VS Code: a log of changes."""
 
-    def __init__(self, ref: str = "r1", cwd: str = "/work/ferryline") -> None:
+    def __init__(self, ref: str = "r1", cwd: str = "/srv/ferryline") -> None:
         super().__init__(ref, cwd)
         self.rounds: list[Json] = []
         self.results: Json = {}

@@ -19,7 +19,7 @@ from sidechat_mcp.surfaces.mcp.schemas import PARENT
 from tests.behaviours import behaviour
 from tests.feature.workshop import Shelf, Speaker, shelved, workshop
 
-ME = Caller(cwd="/work/ferryline")
+ME = Caller(cwd="/srv/ferryline")
 TALK = "User: When do we ship?\nAssistant: On Tuesday.\nUser: And the keys?"
 
 

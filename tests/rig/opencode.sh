@@ -7,7 +7,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules_opencode.json" CLIENT=sidechat_opencode
 . "$RIG/common.sh"
-. "$HERE/opencode_home.sh"
+. "$HERE/opencode_home.bash"
 echo 'the number is 42' > "$PROJ/a.txt"
 
 say CALLTOOL '^read$' '{"filePath":"'"$PROJ"'/a.txt"}'

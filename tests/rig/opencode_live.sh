@@ -7,7 +7,7 @@ RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules_opencode.json" CLIENT=sidechat_opencode_live
 . "$RIG/common.sh"
 AGENT=quoting  # Who answers is shown by opencode.sh; here it is who is calling.
-. "$HERE/opencode_home.sh"
+. "$HERE/opencode_home.bash"
 type_in() { tm send-keys -t "rig:$1" "$2"; sleep 1; tm send-keys -t "rig:$1" Enter; }
 see() { for _ in $(seq 480); do tm capture-pane -p -t "rig:$1" | grep -Eq -- "$2" && return 0; sleep 0.25; done; echo "!! no /$2/ in $1"; tm capture-pane -p -t "rig:$1"; return 1; }
 idle() { sleep 2; }

@@ -10,7 +10,9 @@ import anyio
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.opencode.database import Database, Session, consult
+from sidechat_mcp.clients.opencode.deliver import note
 from sidechat_mcp.clients.opencode.drafting import NAME
+from sidechat_mcp.clients.opencode.hosted import Fork
 from sidechat_mcp.clients.opencode.locate import Search
 from sidechat_mcp.clients.opencode.places import Places
 from sidechat_mcp.clients.opencode.program import DOORS, executable, listed
@@ -79,17 +81,12 @@ class Opencode:
         found = Places(self._environ).find(point.ref, point.cwd)
         if program is None or found is None or rooted(found.path) is not None:
             return None
-        # What speaks HTTP is loaded where it is needed: most calls never get here.
-        from sidechat_mcp.clients.opencode.hosted import Fork
-
         return Fork(point, found.path, program, point.cwd, self._environ)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         """Only for who opened this door: it writes a message into the client's store."""
         if not listed(self._environ, DOORS):
             return None
-        from sidechat_mcp.clients.opencode.deliver import note
-
         return await note(self._environ, ref, text)
 
 
