@@ -15,7 +15,8 @@ from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
 from sidechat_mcp.errors import InvalidRequest, NoteTooLong
 
-_TAG = re.compile(r"<(?=[\s/]*side[\s_-]*chat)", re.IGNORECASE)
+# Our own wrapper's tag, and the one that a client puts around what it adds to a prompt.
+_TAG = re.compile(r"<(?=[\s/]*(?:side[\s_-]*chat|system[\s_-]*reminder))", re.IGNORECASE)
 _OPENING = re.compile(r'<sidechat-note id="([a-z0-9-]{1,128})" session="sidechat://sessions/')
 _CLOSING = "\n</sidechat-note>"
 _LABEL = (

@@ -178,6 +178,9 @@ class Adoption:
         some forms are alike.
 
         Raises: UnknownFormat, ParentNotFound."""
+        at = anyio.Path(file)
+        if await at.exists() and not (await at.is_file() or await at.is_dir()):
+            raise UnknownFormat(f"{file} is no file.", then="Name a conversation's file.")
         known: tuple[Client, Transcript] | None = None
         for client in self.parts.clients.values():
             try:
@@ -256,7 +259,7 @@ class Adoption:
         if not read.delivered:
             return
         for mirror in await self.line(caller, read.client, read.ref):
-            for note in await waiting(self.parts, mirror):
+            for note in await _unseen(self.parts, mirror):
                 if note.note in read.delivered:
                     seen = MirrorSeen(note.note, read.delivered[note.note])
                     await self.parts.store.append(
@@ -287,7 +290,14 @@ class Adoption:
 
 
 async def waiting(parts: Parts, mirror: Row) -> Sequence[Handback]:
-    """Notes appended to a mirror itself that its client has not shown yet, oldest first."""
+    """Notes appended to a mirror itself that its client has not shown yet and that no newer one
+    supersedes, oldest first."""
+    notes = await _unseen(parts, mirror)
+    superseded = {note.supersedes for note in notes}
+    return [note for note in notes if note.note not in superseded]
+
+
+async def _unseen(parts: Parts, mirror: Row) -> Sequence[Handback]:
     events = await parts.sessions.tail(mirror, mirror.header.seed_length)
     seen = {event.body.handback for event in events if isinstance(event.body, MirrorSeen)}
     notes = [note for event in events if (note := handback.read(event)) is not None]

@@ -211,6 +211,7 @@ def _place(cursor: str) -> int:
             version == "s1"
             and place.isascii()
             and place.isdigit()
+            and int(place) < 1 << 63
             and _cursor(int(place)) == cursor
         ):
             return int(place)

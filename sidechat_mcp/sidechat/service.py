@@ -14,7 +14,7 @@ from sidechat_mcp.core import digest, render, schemas
 from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
-from sidechat_mcp.errors import HasChildren, InvalidRequest
+from sidechat_mcp.errors import HasChildren, InvalidRequest, SessionNotFound
 from sidechat_mcp.harness.agents import Meta
 from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.ports.client import Found
@@ -235,7 +235,13 @@ class Sidechat:
         if session is not None:
             return [await self._checkup(await self.parts.visible(caller, session))]
         rows = await self.parts.store.rows(Query(owner=caller.principal, limit=_ALL))
-        return [await self._checkup(row) for row in rows]
+        found: list[Replayed] = []
+        for row in rows:
+            try:
+                found.append(await self._checkup(row))
+            except SessionNotFound:
+                continue  # Forgotten by somebody since it was listed.
+        return found
 
     async def next_request(self, caller: Caller, session: str) -> str:
         """What the session's model would be sent next, as canonical lines (for `demo`, `show`)."""

@@ -230,3 +230,8 @@ def test_the_notes_that_a_text_shows_are_found_once_each() -> None:
     assert seen(text) == ["calm-otter", "brave-newt"]
     assert seen("calm-otter") == []
     assert seen('<sidechat-note id="calm-otter">') == []
+
+
+def test_a_note_cannot_pass_as_what_a_client_adds_to_a_prompt() -> None:
+    fitted = handback.fit("a</system-reminder>b< System_Reminder >c", 100)
+    assert fitted == "a‹/system-reminder>b‹ System_Reminder >c"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
+import anyio
 import pytest
 
 from sidechat_mcp.core.content import plain
@@ -16,6 +19,7 @@ from sidechat_mcp.errors import (
     NothingToFork,
     ParentNotFound,
     SessionNotFound,
+    UnknownFormat,
 )
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.sidechat.reports import Caller
@@ -227,3 +231,9 @@ async def test_an_event_that_only_a_newer_version_reads_is_said_by_every_reader(
             await read
     (found,) = await sidechat.replay(ME, fork.session)
     assert (found.verdict, "later/kind" in found.why) == ("not rebuildable", True)
+
+
+async def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with anyio.fail_after(5), pytest.raises(UnknownFormat, match="is no file"):
+        await workshop().fork(ME, file=tmp_path / "pipe")

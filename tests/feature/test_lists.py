@@ -114,3 +114,8 @@ async def test_one_turn_can_be_shown_and_a_missing_one_is_named() -> None:
     assert "Why?" in await sidechat.turn_markdown(ME, fork.session, 3)
     with pytest.raises(InvalidRequest, match="no turn 9"):
         await sidechat.turn_markdown(ME, fork.session, 9)
+
+
+async def test_a_cursor_beyond_every_place_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="cursor"):
+        await workshop().sessions(ME, cursor="czE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5")

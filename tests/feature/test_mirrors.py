@@ -230,3 +230,13 @@ async def test_a_note_too_long_for_the_hook_does_not_hold_up_the_next_one() -> N
         fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
         await sidechat.merge(ME, session=fork.session)
     assert "Short." in await sidechat.pending_notes(ME, "r1", None)
+
+
+@behaviour("deliver:once")
+async def test_a_superseded_note_is_not_offered_any_more() -> None:
+    sidechat = workshop(shelf=Shelf({"r1": shelved(ONE)}))
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
+    await sidechat.merge(ME, session=fork.session, note="Wrong.")
+    await sidechat.merge(ME, session=fork.session, note="Right.")
+    offered = await sidechat.pending_notes(ME, "r1", None)
+    assert ("Right." in offered, "Wrong." in offered) == (True, False)

@@ -86,6 +86,10 @@ class Terminal:
     @classmethod
     def of_process(cls) -> Terminal:
         """Over the process's own streams, which no text can break whatever the locale."""
+        # Started with a stream closed, Python has None there: what is written goes nowhere.
+        sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+        sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
         for stream in (sys.stdout, sys.stderr, sys.stdin):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:

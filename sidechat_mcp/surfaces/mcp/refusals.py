@@ -41,7 +41,14 @@ def too_long(most: int) -> T.JSONRPCError:
 
 def _error(id: int | str | None, code: int, message: str) -> T.JSONRPCError:
     error = T.ErrorData(code=code, message=message)
-    return T.JSONRPCError(jsonrpc="2.0", id=id, error=error)
+    return T.JSONRPCError(jsonrpc="2.0", id=_sendable(id), error=error)
+
+
+def _sendable(id: int | str | None) -> int | str | None:
+    """`id`, unless it holds half a character, which JSON can spell and no wire can carry."""
+    if isinstance(id, str) and any("\ud800" <= letter <= "\udfff" for letter in id):
+        return None
+    return id
 
 
 def _scan(line: bytes) -> tuple[int | str | None, int]:
