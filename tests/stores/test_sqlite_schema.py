@@ -246,8 +246,8 @@ def mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @behaviour("stores:network")
 @pytest.mark.usefixtures("mounts")
-async def test_a_network_file_system_is_refused_and_postgresql_named(path: Path) -> None:
-    with pytest.raises(StoreError, match="PostgreSQL"):
+async def test_a_network_file_system_is_refused_and_a_local_disk_advised(path: Path) -> None:
+    with pytest.raises(StoreError, match="local disk"):
         await open_sqlite(path)
     assert content(path) is None
 
