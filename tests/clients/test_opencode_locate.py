@@ -13,7 +13,12 @@ from sidechat_mcp.ports.client import Call
 from tests.behaviours import behaviour
 from tests.clients.cabin import Home, Talk, call, tool
 
-NOW = time.time_ns() // 1_000_000
+
+def now() -> int:
+    """Asked when a test runs: a call counts as running for some minutes only."""
+    return time.time_ns() // 1_000_000
+
+
 ASKED: dict[str, Any] = {"question": "When do the ferries leave?"}
 
 
@@ -32,7 +37,7 @@ def waiting(ref: str, cwd: str, *tools: dict[str, Any], **more: Any) -> Talk:
 
 
 def running(name: str = "sidechat_fork", input: dict[str, Any] | None = None, **more: Any) -> Any:
-    return tool("c", name, more.pop("status", "running"), input or {}, start=NOW, **more)
+    return tool("c", name, more.pop("status", "running"), input or {}, start=now(), **more)
 
 
 async def located(home: Home, made: Call) -> str | None:
@@ -73,7 +78,7 @@ async def test_a_call_that_does_not_run_is_not_the_one(home: Home, status: str) 
 @behaviour("opencode:who-is-calling")
 async def test_a_call_that_a_dead_client_left_behind_is_not_the_one(home: Home) -> None:
     cwd = home.folder("work")
-    left = tool("c", "sidechat_fork", "running", {}, start=NOW - 3_600_000)
+    left = tool("c", "sidechat_fork", "running", {}, start=now() - 3_600_000)
     home.put(waiting("ses_a", cwd, left))
     assert await located(home, call(cwd, "fork")) is None
     home.put(waiting("ses_b", cwd, running()))
@@ -92,8 +97,8 @@ async def test_a_call_of_a_tasks_agent_comes_from_the_conversation_that_started_
 ) -> None:
     cwd = home.folder("work")
     home.put(
-        waiting("ses_person", cwd, tool("t", "task", "running", start=NOW)),
-        waiting("ses_middle", cwd, tool("t", "task", "running", start=NOW), parent="ses_person"),
+        waiting("ses_person", cwd, tool("t", "task", "running", start=now())),
+        waiting("ses_middle", cwd, tool("t", "task", "running", start=now()), parent="ses_person"),
         waiting("ses_agent", cwd, running(), parent="ses_middle"),
     )
     assert await located(home, call(cwd, "fork")) == "ses_person"
