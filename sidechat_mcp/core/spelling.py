@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from json.encoder import encode_basestring
 from typing import Any, cast
 
 _TAGS = ("kind", "type")
@@ -17,14 +18,16 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 @cache
-def _shape(kind: type[Any]) -> tuple[tuple[str, object], ...]:
-    """Field names in order, each with the value that is left out (`MISSING`: never)."""
-    shape: list[tuple[str, object]] = []
+def _shape(kind: type[Any]) -> tuple[tuple[str, str, object], ...]:
+    """Field names in order, each with its spelling as a member's name and with the value that is
+    left out (`MISSING`: never)."""
+    shape: list[tuple[str, str, object]] = []
     for field in fields(kind):
         default: object = field.default
         if field.default_factory is not MISSING:
             default = field.default_factory()
-        shape.append((field.name, MISSING if field.name in _TAGS else default))
+        left_out = MISSING if field.name in _TAGS else default
+        shape.append((field.name, f'"{field.name}":', left_out))
     return tuple(shape)
 
 
@@ -35,16 +38,52 @@ def _members(value: object) -> dict[str, Any]:
             return dict(cast("Mapping[str, Any]", value))
         raise ValueError(f"A {type(value).__name__} cannot be written as JSON.")
     found: dict[str, Any] = {}
-    for name, default in _shape(cast("type[Any]", type(value))):
+    for name, _, default in _shape(cast("type[Any]", type(value))):
         member = getattr(value, name)
         if default is MISSING or member != default:
             found[name] = member
     return found
 
 
+_CONSTANTS: dict[bool | None, str] = {None: "null", True: "true", False: "false"}
 _encode = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_members
 ).encode
+
+
+def _written(value: Any) -> str:
+    """As `_encode`, in a fraction of its time for what nearly all of a log consists of:
+    dataclasses of ours, and tuples, texts and whole numbers in them."""
+    kind = cast("type[Any]", type(value))
+    if kind is str:
+        return encode_basestring(value)
+    if kind is tuple:
+        return "[" + ",".join([_written(item) for item in value]) + "]"
+    if kind is int:
+        return str(value)
+    if kind is dict:
+        return _object(value)
+    if value is None or kind is bool:
+        return _CONSTANTS[value]
+    if not is_dataclass(kind):
+        return _encode(value)
+    written: list[str] = []
+    for name, spelled, left_out in _shape(kind):
+        member = getattr(value, name)
+        if member is not left_out and member != left_out:
+            written.append(spelled + _written(member))
+    return "{" + ",".join(written) + "}"
+
+
+def _object(value: dict[Any, Any]) -> str:
+    """What is nested in it, however deeply, is `_encode`'s: that needs no frame a level."""
+    written: list[str] = []
+    for name, member in value.items():
+        if type(name) is not str:
+            return _encode(value)
+        flat = member is None or type(member) in (str, int)
+        written.append(f"{encode_basestring(name)}:{_written(member) if flat else _encode(member)}")
+    return "{" + ",".join(written) + "}"
 
 
 def _joined(pair: re.Match[str]) -> str:
@@ -62,7 +101,7 @@ def spell(value: object) -> bytes:
     Control characters, U+2028, U+2029 and lone surrogates are escaped; two surrogates that stand
     side by side as a pair are the one character they spell. Raises ValueError for NaN, infinity
     and what is no JSON value."""
-    text = _encode(value)
+    text = _written(value)
     if not (text.isascii() and "\x7f" not in text) and _UNSAFE.search(text):
         text = _UNSAFE.sub(_escaped, _PAIR.sub(_joined, text))
     return text.encode()

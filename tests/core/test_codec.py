@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import Any
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from sidechat_mcp.core.events import (
     UserMessage,
 )
 from sidechat_mcp.core.ids import EventId, SessionId, TurnId
+from sidechat_mcp.core.spelling import spell
 from tests.behaviours import behaviour
 from tests.core import bodies
 
@@ -38,6 +40,29 @@ def test_a_body_comes_back_as_it_was_written(body: Body) -> None:
 @given(bodies.headers)
 def test_a_header_comes_back_as_it_was_written(header: Header) -> None:
     assert codec.load_header(codec.dump_header(header)) == header
+
+
+def _plainly(value: Any) -> Any:
+    """A dataclass as the JSON object that is stored of it: defaults left out, but for its kind."""
+    if not is_dataclass(value):
+        items = cast("tuple[Any, ...]", value)
+        return [_plainly(item) for item in items] if isinstance(value, tuple) else value
+    members = {field: getattr(value, field.name) for field in fields(value)}
+    return {
+        field.name: _plainly(member)
+        for field, member in members.items()
+        if field.name in ("kind", "type")
+        or (field.default_factory is MISSING and member != field.default)
+        or (field.default_factory is not MISSING and member != field.default_factory())
+    }
+
+
+@given(bodies.known | bodies.headers | bodies.objects)
+def test_the_quick_way_to_write_gives_what_the_standard_encoder_gives(value: object) -> None:
+    written = spell(value)
+
+    standard = json.dumps(_plainly(value), ensure_ascii=False, separators=(",", ":"))
+    assert json.dumps(json.loads(written)) == json.dumps(json.loads(standard))
 
 
 @behaviour("core:one-line")
