@@ -154,10 +154,13 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """One session's verification: `requests` were rebuilt and compared. `verdict` is
-    `verified`, `not rebuildable` (with `why`) or `failed` (with `why` and `seq`)."""
+    `verified`, `not rebuildable` (with `why`) or `failed` (with `why` and `seq`). `wire` says
+    whether the bytes that went to a model's host were made again and compared as well (where
+    not, with `why`); None where nothing went over a wire."""
 
     session: SessionId
     requests: int
     verdict: Literal["verified", "not rebuildable", "failed"]
     why: str = ""
     seq: int | None = None
+    wire: Literal["verified", "not checked"] | None = None

@@ -55,7 +55,7 @@ class Sidechat:
         self._delivery = Delivery(parts, self._adoption)
         self._merge = Merge(parts, self._adoption, self._delivery)
         self._lists = Lists(parts, self._adoption)
-        self._checkup = Checkup(parts.store)
+        self._checkup = Checkup(parts.store, parts.agents.provider)
         self._pages: OrderedDict[tuple[SessionId, int], str] = OrderedDict()
 
     async def fork(

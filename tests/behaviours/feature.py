@@ -72,6 +72,12 @@ BEHAVIOURS = {
     "replay:verified": Behaviour(
         "law 1", "Every request is rebuilt from the log alone, digest for digest."
     ),
+    "replay:wire": Behaviour(
+        "law 1; issue 3", "What went over a wire is made again from the log, byte for byte."
+    ),
+    "replay:wire-not-checked": Behaviour(
+        "issue 3", "Bytes that cannot be made again are said not to be checked, never to be right."
+    ),
     "replay:damage": Behaviour("issue 2 bar 6", "A changed byte in any event is found and named."),
     "deliver:once": Behaviour(
         "delivery", "A waiting note is offered by one door, until the client's next turn."

@@ -120,6 +120,21 @@ def test_nothing_to_verify_is_not_called_verified() -> None:
         assert (done.status, done.out.splitlines()[-1]) == (0, f"replay: {verdict}")
 
 
+def test_bytes_that_could_not_be_made_again_are_said_not_to_be_checked() -> None:
+    reports = [
+        Replayed(CHILD, 2, "verified", wire="verified"),
+        Replayed(CHILD, 1, "verified", "There is no agent 'x'.", wire="not checked"),
+        Replayed(CHILD, 3, "verified"),
+    ]
+    done = command("replay", "--verify", actor=Actor(replays=reports))
+    assert done.status == 0
+    assert done.out == (
+        "child: bytes on the wire not checked\n  There is no agent 'x'.\n"
+        "6 requests of 3 sessions rebuilt; bytes on the wire compared in 1 of 2\n"
+        "replay: verified\n"
+    )
+
+
 def test_an_answer_that_was_cut_says_why_and_what_to_do() -> None:
     cut = replace(ANSWERED, reason="max_tokens", status=None, advice="Ask it to go on.")
     done = command("ask", "-s", "child", "why?", actor=Actor(answer=cut))

@@ -100,7 +100,7 @@ def test_the_digests_of_a_request_tell_its_parts_apart() -> None:
         return dict(made("openai:m").wire(context))
 
     first, other_head, other_words = digests("a", "x"), digests("b", "x"), digests("a", "y")
-    assert first.keys() == {"wire", "head", "prefix", "body"}
+    assert first.keys() == {"wire", "form", "head", "prefix", "body"}
     assert {name for name in first if first[name] != other_head[name]} == {"head", "body"}
     assert {name for name in first if first[name] != other_words[name]} == {"prefix", "body"}
 

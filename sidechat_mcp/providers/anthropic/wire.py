@@ -12,6 +12,8 @@ from sidechat_mcp.providers.exchange.keys import Secret
 from sidechat_mcp.providers.exchange.wired import Wire
 
 VERSION = "2023-06-01"
+FORM = "1"
+"""To be raised with any change of the bytes that a context gives."""
 
 
 def wire(who: str, model: str, *, compared: bool = True) -> Wire:
@@ -21,7 +23,12 @@ def wire(who: str, model: str, *, compared: bool = True) -> Wire:
         return Incoming(who, compared and context.last_response is not None)
 
     return Wire(
-        WIRE, "/v1/messages", partial(encode, model=model, compared=compared), answer, _headers
+        WIRE,
+        "/v1/messages",
+        partial(encode, model=model, compared=compared),
+        answer,
+        _headers,
+        f"{FORM} compared" if compared else FORM,
     )
 
 

@@ -26,13 +26,15 @@ from sidechat_mcp.providers.wire.pieces import Request
 @dataclass(frozen=True, slots=True)
 class Wire:
     """How a kind of provider is spoken to. `headers` are those beside the usual ones; the key is
-    None where none is needed."""
+    None where none is needed. `form` names all that decides a body's bytes beside the context and
+    the agent's name: under the same form the same context gives the same bytes, for ever."""
 
     name: str
     path: str
     encode: Callable[[Context], Request]
     answer: Callable[[Context], Answer]
     headers: Callable[[Context, Secret | None], Mapping[str, str]]
+    form: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ class Wired:
 
     def wire(self, context: Context) -> Mapping[str, str]:
         """Digests of the head, of the inherited conversation (breakpoints aside) and of the whole
-        body."""
-        return self.encode(context).digests(self.speech.name)
+        body, under the names of the wire and of the form."""
+        return self.encode(context).digests(self.speech.name, self.speech.form)
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:

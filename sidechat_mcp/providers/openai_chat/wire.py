@@ -10,6 +10,10 @@ from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.providers.exchange.wired import Wire, bearer
 from sidechat_mcp.providers.openai_chat.answer import Incoming
 from sidechat_mcp.providers.openai_chat.request import WIRE, encode
+from sidechat_mcp.providers.wire.pieces import spell
+
+FORM = "1"
+"""To be raised with any change of the bytes that a context gives."""
 
 
 def wire(who: str, model: str, defaults: Mapping[str, Any] | None = None) -> Wire:
@@ -19,5 +23,10 @@ def wire(who: str, model: str, defaults: Mapping[str, Any] | None = None) -> Wir
         return Incoming(who)
 
     return Wire(
-        WIRE, "/chat/completions", partial(encode, model=model, defaults=defaults), answer, bearer
+        WIRE,
+        "/chat/completions",
+        partial(encode, model=model, defaults=defaults),
+        answer,
+        bearer,
+        f"{FORM} {spell(defaults).decode()}" if defaults else FORM,
     )

@@ -120,10 +120,10 @@ class Request:
             kept += 1
         return joined(self.pieces[:kept], closed=False)
 
-    def digests(self, wire: str) -> Mapping[str, str]:
-        """Hex SHA-256 of the head, the prefix and the whole body."""
+    def digests(self, wire: str, form: str) -> Mapping[str, str]:
+        """Hex SHA-256 of the head, the prefix and the whole body, and by what they were spelled."""
         parts = {"head": self.head, "prefix": self.prefix, "body": self.body}
-        return {"wire": wire} | {
+        return {"wire": wire, "form": form} | {
             name: hashlib.sha256(data).hexdigest() for name, data in parts.items()
         }
 

@@ -170,17 +170,21 @@ def reading(report: Reading) -> Sequence[Line]:
 
 
 def replayed(reports: Sequence[Replayed], verdict: str) -> Sequence[Line]:
-    """One line for each session that is not simply verified, and the verdict."""
+    """Two lines for each session that is not simply verified, and the verdict."""
     lines: list[Line] = []
     for report in reports:
-        if report.verdict == "verified":
+        if report.verdict == "verified" and report.wire != "not checked":
             continue
         place = "" if report.seq is None else f" at event {report.seq}"
+        said = "bytes on the wire not checked" if report.wire else f"{report.verdict}{place}"
         style = "red" if report.verdict == "failed" else "yellow"
-        lines.append((f"{report.session}: ", Styled(f"{report.verdict}{place}", style)))
+        lines.append((f"{report.session}: ", Styled(said, style)))
         lines.append(f"  {report.why}")
     requests = sum(report.requests for report in reports)
     about = f"{count(requests, 'request')} of {count(len(reports), 'session')} rebuilt"
+    wired = [report.wire for report in reports if report.wire is not None]
+    if wired:
+        about += f"; bytes on the wire compared in {wired.count('verified')} of {len(wired)}"
     styles: dict[str, Style] = {"verified": "green", "failed": "red"}
     return [
         *lines,
