@@ -12,9 +12,19 @@ EventId = NewType("EventId", str)
 TurnId = NewType("TurnId", str)
 """One word, unique within its session."""
 
+ADDRESS = "sidechat://sessions/"
+"""What stands before a session's id in its address."""
+
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _SESSION = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+def session_id(text: str) -> SessionId | None:
+    """The id that people and models mean by `text`, which may be its address as well; spaces
+    around it and capital letters do not count. None for what names no session by its form."""
+    found = text.strip().lower().removeprefix(ADDRESS)
+    return SessionId(found) if is_session_id(found) else None
 
 
 def is_session_id(text: str) -> bool:

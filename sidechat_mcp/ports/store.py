@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 
 from sidechat_mcp.core.events import Draft, Event, Header, Origin
 from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.errors import OutsideError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +35,28 @@ class Receipt:
     """Where a write landed: its events are `[seq, head)` of `session` at that moment.
 
     `again` is True when nothing was written because the same `Once` came before; `seq` is then
-    the first event of that earlier write and `head` the session's present head."""
+    the first event of that earlier write, `head` the session's present head and `digest` the
+    `Once`'s own."""
 
     session: SessionId
     seq: int
     head: int
     again: bool = False
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A session as lists need it. `head` is the next free place; `active` orders sessions by
-    their latest write (strictly increasing over the whole store, microseconds since 1970)."""
+    their latest write (strictly increasing over the whole store, microseconds since 1970).
+
+    `damaged` says what is wrong with a stored header that cannot be believed; `header` is then
+    what the store's own lists know of it, without its time and its agent."""
 
     header: Header
     head: int
     active: int
+    damaged: str = ""
 
     @property
     def own(self) -> int:
@@ -74,6 +81,12 @@ class Query:
 
 
 class LogStore(Protocol):
+    @property
+    def unwritable(self) -> OutsideError | None:
+        """What every write meets where this log is only read: a newer version wrote it
+        (NewerSchema), or it lies where nothing can be written. Else None."""
+        ...
+
     async def create(
         self, header: Header, drafts: Sequence[Draft], *, once: Once | None = None
     ) -> Receipt:
@@ -108,11 +121,15 @@ class LogStore(Protocol):
         Raises: SessionNotFound, DamagedLog (an event that cannot be decoded, or fails `verify`)."""
         ...
 
-    async def row(self, session: SessionId) -> Row:
-        """Raises: SessionNotFound."""
+    async def row(self, session: SessionId, *, damaged: bool = False) -> Row:
+        """With `damaged` a row is given also where its header cannot be believed.
+
+        Raises: SessionNotFound, DamagedLog (its header, without `damaged`)."""
         ...
 
-    async def rows(self, query: Query) -> Sequence[Row]: ...
+    async def rows(self, query: Query) -> Sequence[Row]:
+        """One damaged header spoils no list: its row is there and says so."""
+        ...
 
     async def children(self, session: SessionId) -> Sequence[SessionId]:
         """Sessions whose `parent_session` is this one."""

@@ -64,6 +64,11 @@ class MemoryStore:
         self._written = anyio.Event()
         self._closed = False
 
+    @property
+    def unwritable(self) -> None:
+        """It always can be written."""
+        return None
+
     async def create(
         self, header: Header, drafts: Sequence[Draft], *, once: Once | None = None
     ) -> Receipt:
@@ -108,7 +113,7 @@ class MemoryStore:
             found += log.events[span.start - first : span.stop - first]
         return found
 
-    async def row(self, session: SessionId) -> Row:
+    async def row(self, session: SessionId, *, damaged: bool = False) -> Row:
         await self._open()
         return self._log(session).row
 
@@ -230,7 +235,8 @@ class MemoryStore:
         return found
 
     def _receipt(self, key: _Key) -> Receipt:
-        return Receipt(key.session, key.seq, self._logs[key.session].row.head, again=True)
+        head = self._logs[key.session].row.head
+        return Receipt(key.session, key.seq, head, again=True, digest=key.once.digest)
 
     def _newest(self) -> int:
         return max((log.active for log in self._logs.values()), default=0)

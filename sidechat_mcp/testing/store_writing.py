@@ -115,14 +115,14 @@ class Keys:
         assert await store.append(A, drafts("2"), expect=1, once=once) == Receipt(A, 1, 2)
         await store.append(A, drafts("3"), expect=None)
         again = await store.append(A, drafts("2"), expect=1, once=once)
-        assert again == Receipt(A, 1, 3, again=True)
+        assert again == Receipt(A, 1, 3, again=True, digest="digest")
         assert names(await store.read(A)) == ["a:0 1", "a:1 2", "a:2 3"]
 
     async def test_the_same_key_creates_once(self, store: LogStore) -> None:
         once = Once("key", "digest")
         await store.create(native(A), drafts("1"), once=once)
         again = await store.create(native(B), drafts("1"), once=once)
-        assert again == Receipt(A, 0, 1, again=True)
+        assert again == Receipt(A, 0, 1, again=True, digest="digest")
         with pytest.raises(SessionNotFound):
             await store.row(B)
 
@@ -160,7 +160,7 @@ class Keys:
         await store.create(native(A), drafts("1"), once=Once("caller", "digest"))
         await store.append(A, drafts("2"), expect=None, once=Once("ever", "", "identity"))
         now.pass_by(30 * 24 * HOUR)
-        assert await store.once("caller") == Receipt(A, 0, 2, again=True)
+        assert await store.once("caller") == Receipt(A, 0, 2, again=True, digest="digest")
         now.pass_by(1)
         assert await store.once("caller") is None
         assert [key for key, _ in await store.onces("")] == ["ever"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sidechat_mcp.errors import DamagedLog, StoreError
 from sidechat_mcp.ports.store import Query
 from sidechat_mcp.stores.sqlite.schema import event_id
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
-from sidechat_mcp.testing.samples import child, drafts, native
+from sidechat_mcp.testing.samples import child, drafts, mirror, native
 from sidechat_mcp.testing.store_reading import BODIES
 from tests.behaviours import behaviour
 from tests.stores.raw import ask
@@ -122,9 +123,42 @@ async def test_a_damaged_header_is_found_wherever_it_is_shown(
     ask(path, "UPDATE session SET header = '{}'")
     with pytest.raises(DamagedLog, match="header"):
         await store.row(A)
-    for query in (Query(), Query(owner="local")):
-        with pytest.raises(DamagedLog, match="header"):
-            await store.rows(query)
+    assert "header" in (await store.row(A, damaged=True)).damaged
+
+
+@behaviour("stores:damage")
+async def test_a_damaged_header_spoils_no_list_and_keeps_what_the_columns_say(
+    store: SqliteStore, path: Path
+) -> None:
+    await store.create(mirror(A, "codex", "\ud800ref"), drafts("1"))
+    await store.create(child(B, A, 1), drafts("2"))
+    await store.create(native("c", cwd="/here"), drafts("3"))
+    before = await store.rows(Query())
+    ask(path, "UPDATE session SET header = '{}', sum = x'00' WHERE uid != 'c'")
+    whole, *damaged = await store.rows(Query())
+    assert whole == before[0]
+    assert [row.damaged.partition(":")[0] for row in damaged] == [
+        "Session 'b' is damaged at event 0",
+        "Session 'a' is damaged at event 0",
+    ]
+    known = [replace(row.header, created_at=0, agent="") for row in before[1:]]
+    assert [(row.header, row.head, row.active) for row in damaged] == [
+        (header, row.head, row.active) for header, row in zip(known, before[1:], strict=True)
+    ]
+    for query in (Query(owner="local"), Query(parent=A), Query(client_ref="\ud800ref")):
+        assert any(row.damaged for row in await store.rows(query))
+
+
+@behaviour("stores:forget")
+async def test_forgetting_leaves_no_event_behind_whatever_the_head_says(
+    store: SqliteStore, path: Path
+) -> None:
+    await store.create(native(A), drafts("1", "2", "3"))
+    ask(path, "UPDATE session SET head = 1, header = '{}'")
+    await store.forget(A)
+    assert ask(path, "SELECT count(*) FROM event") == 0
+    await store.create(native(B), drafts("1", "2", "3"))
+    assert len(await store.read(B)) == 3
 
 
 async def test_a_damaged_file_is_told_in_plain_words(store: SqliteStore, path: Path) -> None:

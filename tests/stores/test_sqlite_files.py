@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.stores.sqlite.files import Files
 from sidechat_mcp.stores.sqlite.schema import STEPS
 from sidechat_mcp.stores.sqlite.store import open_sqlite
 from sidechat_mcp.testing.samples import drafts, native
@@ -68,9 +69,31 @@ def _public(tmp_path: Path) -> None:
 
 
 @behaviour("stores:private")
+@pytest.mark.parametrize("mode", [0o755, 0o777, 0o2775, 0o705], ids=oct)
+async def test_a_home_that_was_there_before_us_is_closed_to_others(
+    tmp_path: Path, mode: int
+) -> None:
+    (tmp_path / "config.toml").touch()
+    tmp_path.chmod(mode)
+    await (await open_sqlite(tmp_path / "log.db")).close()
+    assert _modes(tmp_path)["."] == 0o700
+
+
+@behaviour("stores:private")
+@pytest.mark.usefixtures("_public")
+async def test_what_its_owner_took_from_himself_is_not_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    await (await open_sqlite(path)).close()
+    path.chmod(0o440)
+    Files(path).make()
+    assert _modes(tmp_path)["log.db"] == 0o400
+
+
+@behaviour("stores:private")
 @pytest.mark.usefixtures("_public")
 async def test_wider_modes_are_tightened_and_a_folder_of_others_is_not(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
+    (tmp_path / "novel.txt").touch(0o644)
     store = await open_sqlite(path)
     await store.create(native(A), drafts("1"))
     _open_up(tmp_path)
@@ -81,6 +104,7 @@ async def test_wider_modes_are_tightened_and_a_folder_of_others_is_not(tmp_path:
         "log.db": 0o600,
         "log.db-shm": 0o600,
         "log.db-wal": 0o600,
+        "novel.txt": 0o777,
         "turns": 0o700,
     }
     await again.close()

@@ -14,11 +14,12 @@ from anyio import to_thread
 
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.errors import NewerSchema, StoreError
-from sidechat_mcp.ports.store import Query
+from sidechat_mcp.ports.store import Once, Query
 from sidechat_mcp.stores.sqlite.connection import check_version
 from sidechat_mcp.stores.sqlite.files import Files, network, refuse_network
 from sidechat_mcp.stores.sqlite.locks import LockFile
 from sidechat_mcp.stores.sqlite.migrate import bring_up
+from sidechat_mcp.stores.sqlite.reader import AT_ONCE
 from sidechat_mcp.stores.sqlite.schema import STEPS
 from sidechat_mcp.stores.sqlite.store import open_sqlite
 from sidechat_mcp.testing.samples import drafts, names, native
@@ -160,6 +161,36 @@ async def test_a_process_that_runs_on_while_another_migrates_stops_writing(path:
     assert names(await old.read(A)) == ["a:0 1", "a:1 2", "a:2 3", "a:3 5"]
     await old.close()
     await new.close()
+
+
+@behaviour("stores:newer-schema")
+@pytest.mark.parametrize(
+    "step",
+    [
+        ("ALTER TABLE session RENAME COLUMN head TO tip", "ALTER TABLE event RENAME TO happening"),
+        ("UPDATE event SET body = 'compressed'", "UPDATE session SET header = 'compressed'"),
+        ("UPDATE once SET kept = 7",),
+    ],
+    ids=["names", "bodies", "numbers"],
+)
+async def test_what_this_version_cannot_read_of_a_newer_database_is_not_called_damage(
+    path: Path, step: Sequence[str]
+) -> None:
+    store = await open_sqlite(path)
+    await store.create(native(A), drafts(*map(str, range(AT_ONCE + 1))), once=Once("key"))
+    running, new = await open_sqlite(path), await open_sqlite(path, steps=(*STEPS, step))
+    late = await open_sqlite(path)
+    assert (running.unwritable, type(late.unwritable)) == (None, NewerSchema)
+    for old in (running, late):
+        for read in (old.read(A), old.read(A, 0, 1), old.row(A), old.once("key")):
+            try:
+                await read
+            except NewerSchema as error:
+                assert "restart the client" in str(error)
+    with pytest.raises(NewerSchema):
+        await (late.once("key") if "once" in step[0] else late.read(A))
+    for one in (store, running, new, late):
+        await one.close()
 
 
 async def test_a_database_of_another_program_is_left_alone(path: Path) -> None:

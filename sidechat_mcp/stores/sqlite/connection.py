@@ -91,6 +91,39 @@ def for_reading(path: Path) -> Connection:
     return connection
 
 
+def for_looking(path: Path) -> Connection:
+    """A connection where nothing can be written, neither the file nor beside it. Where SQLite
+    finds no shared memory then, the file alone is believed, if its log holds nothing.
+
+    Raises: StoreError (its last writes are only in the log)."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    for way in ("mode=ro", "immutable=1"):
+        opened: object = apsw.Connection(f"{path.as_uri()}?{way}", flags=flags)
+        connection = cast("Connection", opened)
+        connection.pragma("mmap_size", 0)
+        connection.pragma("query_only", 1)
+        try:
+            version(connection)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            connection.close()
+            if _size(path.with_name(f"{path.name}-wal")):
+                break
+        else:
+            return connection
+    raise StoreError(
+        f"The last writes to {path} are still in its write-ahead log, and nothing can be written"
+        " there to read them.",
+        then="Copy the folder to where you can write, and set SIDECHAT_HOME to the copy.",
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def for_writing(path: Path, durability: Durability) -> Connection:
     """Checkpoints are the writer's own work, done outside the lock."""
     connection = connect(path)

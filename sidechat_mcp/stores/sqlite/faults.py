@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import apsw
 
 from sidechat_mcp.errors import InvalidRequest, NewerSchema, StoreError
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_WRITING = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def closed() -> StoreError:
@@ -22,6 +24,13 @@ def newer() -> NewerSchema:
     )
 
 
+def unwritable(folder: Path) -> StoreError:
+    return StoreError(
+        f"Nothing can be written in {folder}, so the log there is only read.",
+        then="Make it writable, or set SIDECHAT_HOME to a folder that is.",
+    )
+
+
 def crowded(seconds: float) -> StoreError:
     return StoreError(
         f"Another process has been writing to the database for over {seconds:.0f} seconds;"
@@ -29,6 +38,11 @@ def crowded(seconds: float) -> StoreError:
         then="Try again; if it stays so, look for a stopped sidechat process.",
         retryable=True,
     )
+
+
+def forbids_writing(error: OSError) -> bool:
+    """Whether it says that nothing can be written there, and no more."""
+    return error.errno in _NO_WRITING
 
 
 def outside(error: Exception) -> Exception:

@@ -19,6 +19,8 @@ _NETWORK = {
 """Where shared memory or locks do not hold between processes, as `/proc/mounts` spells them."""
 HOME_LOG = "log.db"
 """What the log is called in the home, which is ours as a whole."""
+HOME_THINGS = {"lock", "turns", "config.toml", "hosted", "local"}
+"""What else lies in a home."""
 _MOUNTS = Path("/proc/mounts")
 
 
@@ -47,7 +49,7 @@ class Files:
 
     def make(self) -> None:
         """Make the folders and an empty database where there is none, and tighten the modes of
-        what is there. A folder that was there before us stays as it is."""
+        what is there. A folder in which other things lie stays as it is: it is not ours."""
         _folder(self.database.parent)
         _folder(self.turns)
         self.turns.chmod(PRIVATE_FOLDER)
@@ -56,6 +58,8 @@ class Files:
             _sync_folder(self.database.parent)
         for end in ("", "-wal", "-shm"):
             _tighten(self.database.with_name(self.database.name + end))
+        if self.database.name == HOME_LOG:
+            _close_home(self.database.parent)
 
 
 def private(path: Path) -> int:
@@ -110,16 +114,33 @@ def _create(path: Path) -> bool:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
     except FileExistsError:
         return False
+    os.fchmod(descriptor, PRIVATE)  # Whatever the umask took away.
     os.close(descriptor)
     return True
 
 
 def _tighten(path: Path) -> None:
+    """Take away what others may do; what its owner took from himself stays so."""
     try:
-        if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
-            path.chmod(PRIVATE)
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & ~PRIVATE:
+            path.chmod(mode & PRIVATE)
     except FileNotFoundError:
         pass
+
+
+def _close_home(folder: Path) -> None:
+    """Shut others out of a home that is ours as a whole."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & ~PRIVATE_FOLDER and _ours(folder):
+        folder.chmod(mode & PRIVATE_FOLDER)
+
+
+def _ours(folder: Path) -> bool:
+    """Whether it belongs to us and holds nothing but what we put there."""
+    names = os.listdir(folder)
+    known = all(name in HOME_THINGS or name.startswith(HOME_LOG) for name in names)
+    return known and folder.stat().st_uid == os.geteuid()
 
 
 def _sync_folder(path: Path) -> None:

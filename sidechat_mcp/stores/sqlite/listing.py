@@ -9,7 +9,7 @@ from typing import Any
 from sidechat_mcp.core.events import Origin
 from sidechat_mcp.ports.store import Query, Row
 from sidechat_mcp.stores.sqlite.connection import Connection
-from sidechat_mcp.stores.sqlite.reads import as_row
+from sidechat_mcp.stores.sqlite.reads import row_in_list
 from sidechat_mcp.stores.sqlite.schema import ORIGINS
 from sidechat_mcp.stores.sqlite.text import stored
 
@@ -17,13 +17,12 @@ _WORD = "(SELECT id FROM word WHERE text = ?)"
 
 
 def rows(connection: Connection, query: Query) -> Sequence[Row]:
-    """Raises: DamagedLog."""
     if _index(query) != "by_owner" or query.origin is not None:
-        return [as_row(row) for row in _some(connection, query, query.origin)]
+        return [row_in_list(connection, row) for row in _some(connection, query, query.origin)]
     # The index is by owner and origin: the newest of each, merged.
     found = [row for origin in _origins() for row in _some(connection, query, origin)]
     found.sort(key=lambda row: row[-1], reverse=True)
-    return [as_row(row) for row in found[: max(query.limit, 0)]]
+    return [row_in_list(connection, row) for row in found[: max(query.limit, 0)]]
 
 
 def _origins() -> Sequence[Origin]:

@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sidechat_mcp.core.ids import SessionId, is_session_id
@@ -80,14 +80,16 @@ class Turns:
         """Whether somebody holds `session`; what a dead holder left is cleared away."""
         path = self._path(session)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
         try:
             if not _try(descriptor):
                 return True
             if _is(descriptor, path):
-                path.unlink()
+                # What cannot be removed holds nobody up.
+                with suppress(OSError):
+                    path.unlink()
             return False
         finally:
             os.close(descriptor)

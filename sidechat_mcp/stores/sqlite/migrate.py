@@ -51,6 +51,21 @@ def _ready(database: Path) -> int:
         connection.close()
 
 
+def check_ready(connection: Connection, steps: Sequence[Sequence[str]]) -> int:
+    """The version of a database that cannot be brought to this one.
+
+    Raises: StoreError (it is older, or not ours)."""
+    found = version(connection)
+    _check_ours(connection)
+    if found < len(steps):
+        raise StoreError(
+            "An older version of sidechat wrote this database, and it cannot be brought up to date"
+            " where nothing can be written.",
+            then="Make its folder writable.",
+        )
+    return found
+
+
 def _migrate(files: Files, steps: Sequence[Sequence[str]]) -> int:
     connection = connect(files.database)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
@@ -22,15 +23,25 @@ from sidechat_mcp.stores.sqlite.recent import Recent
 
 T = TypeVar("T")
 
+_TROUBLES = (apsw.Error, OSError, DamagedLog, LookupError, TypeError, ValueError)
+"""What a question may meet; whatever does not fit the schema that this version knows, too."""
 AT_ONCE = 300
 """Rows from which a question is asked in a thread: fewer take less time than the handing over."""
 
 
 class Reader:
+    """`reading` gives a connection to the database."""
+
     def __init__(
-        self, files: Files, connection: Connection, *, newest: int, cache_bytes: int
+        self,
+        files: Files,
+        connection: Connection,
+        *,
+        newest: int,
+        cache_bytes: int,
+        reading: Callable[[Path], Connection] = for_reading,
     ) -> None:
-        self._files, self._newest = files, newest
+        self._files, self._newest, self._reading = files, newest, reading
         self._connection: Connection | None = connection
         self._idle: list[Connection] = []
         self._closed = False
@@ -42,10 +53,15 @@ class Reader:
             raise closed()
         try:
             if self._connection is None:
-                self._connection = for_reading(self._files.database)
+                self._connection = self._reading(self._files.database)
             return question(self._connection, *args)
-        except (apsw.Error, OSError) as error:
-            raise self._failed(error) from error
+        except _TROUBLES as error:
+            if self._is_newer(self._connection):
+                raise newer() from error
+            if not isinstance(error, (apsw.Error, OSError)):
+                raise
+            self._drop()
+            raise outside(error) from error
 
     async def ask_in_thread(self, question: Callable[..., T], *args: Any) -> T:
         return await to_thread.run_sync(self._ask_apart, question, args)
@@ -93,11 +109,16 @@ class Reader:
             raise closed()
         connection: Connection | None = None
         try:
-            connection = self._idle.pop() if self._idle else for_reading(self._files.database)
+            connection = self._idle.pop() if self._idle else self._reading(self._files.database)
             answer = question(connection, *args)
-        except (apsw.Error, OSError) as error:
+        except _TROUBLES as error:
+            is_newer = self._is_newer(connection)
             if connection is not None:
                 connection.close()
+            if is_newer:
+                raise newer() from error
+            if not isinstance(error, (apsw.Error, OSError)):
+                raise
             raise outside(error) from error
         if self._closed:
             connection.close()
@@ -105,16 +126,17 @@ class Reader:
             self._idle.append(connection)
         return answer
 
-    def _failed(self, error: Exception) -> Exception:
-        if isinstance(error, apsw.SQLError) and self._connection is not None:
-            with suppress(apsw.Error):
-                if version(self._connection) > self._newest:
-                    return newer()
+    def _is_newer(self, connection: Connection | None) -> bool:
+        """Whether a newer version wrote what could not be read: then it is no damage."""
+        with suppress(apsw.Error):
+            return connection is not None and version(connection) > self._newest
+        return False
+
+    def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(apsw.Error):
                 connection.close()
-        return outside(error)
 
 
 def _read_all(

@@ -14,7 +14,7 @@ from sidechat_mcp.core.ids import EventId, SessionId, is_session_id
 from sidechat_mcp.errors import DamagedLog, SessionNotFound
 from sidechat_mcp.ports.store import Receipt, Row
 from sidechat_mcp.stores.sqlite.connection import Connection
-from sidechat_mcp.stores.sqlite.schema import KEPT, PLACES, event_id
+from sidechat_mcp.stores.sqlite.schema import KEPT, ORIGINS, PLACES, event_id
 from sidechat_mcp.stores.sqlite.text import after, key, restored
 from sidechat_mcp.stores.sqlite.writes import KEPT_FOR
 
@@ -26,8 +26,17 @@ _LINE = """WITH RECURSIVE line (id, uid, parent, lo, hi) AS (
   SELECT id, uid, lo, hi FROM line"""
 _EVENTS = "SELECT id, at, eid, body, sum FROM event WHERE id >= ? AND id < ? ORDER BY id"
 _ROW = "SELECT uid, header, sum, head, active FROM session WHERE uid = ?"
-_ONCE = """SELECT once.key, session.uid, once.seq, session.head, once.kept, once.at
+_KNOWN = """SELECT it.uid, it.origin, owner.text, up.uid, it.seed, cwd.text, client.text,
+    it.client_ref, it.head, it.active
+  FROM session AS it LEFT JOIN word AS owner ON owner.id = it.owner
+    LEFT JOIN word AS cwd ON cwd.id = it.cwd LEFT JOIN word AS client ON client.id = it.client
+    LEFT JOIN session AS up ON up.id = it.parent
+  WHERE it.uid = ?"""
+_ONCE = """SELECT once.key, session.uid, once.seq, session.head, once.kept, once.at, once.digest
   FROM once JOIN session ON session.id = once.session"""
+
+Found = tuple[SessionId, bytes, bytes, int, int]
+"""A session's row as `_ROW` asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +129,42 @@ def verify_headers(connection: Connection, found: Sequence[Piece]) -> None:
             raise DamagedLog(piece.session, piece.first, "its address differs from its header")
 
 
-def row(connection: Connection, session: SessionId) -> Row:
-    """Raises: SessionNotFound, DamagedLog."""
+def row(connection: Connection, session: SessionId, damaged: bool = False) -> Row:
+    """Raises: SessionNotFound, DamagedLog (not with `damaged`)."""
     found: Any = is_session_id(session) and connection.execute(_ROW, (session,)).get
     if not found:
         raise SessionNotFound(session)
-    return as_row(found)
+    return row_in_list(connection, found) if damaged else as_row(found)
 
 
-def as_row(found: tuple[SessionId, bytes, bytes, int, int]) -> Row:
+def row_in_list(connection: Connection, found: Found) -> Row:
+    """A row whose header may be damaged: it then says so, and what the columns beside it say."""
+    try:
+        return as_row(found)
+    except DamagedLog as error:
+        return _known(connection, found[0], str(error))
+
+
+def as_row(found: Found) -> Row:
+    """Raises: DamagedLog."""
     uid, written, sum, head, active = found
     return Row(_header(uid, written, sum), head, active)
+
+
+def _known(connection: Connection, session: SessionId, why: str) -> Row:
+    found: Any = connection.execute(_KNOWN, (session,)).get
+    uid, origin, owner, up, seed, cwd, client, client_ref, head, active = found
+    header = Header(
+        uid,
+        0,
+        ORIGINS[int(origin)],
+        restored(owner or ""),
+        "",
+        up,
+        seed if up is not None else 0,
+        *(None if text is None else restored(text) for text in (cwd, client, client_ref)),
+    )
+    return Row(header, head, active, why)
 
 
 # Rows are asked for again and again, and a header never changes.
@@ -173,11 +207,13 @@ def onces(connection: Connection, prefix: str, now: int) -> Sequence[tuple[str, 
     return [(name, receipt) for name, receipt in found if receipt is not None]
 
 
-def _receipt(found: tuple[bytes, SessionId, int, int, int, int], now: int) -> Receipt | None:
-    _, session, seq, head, kept, at = found
+def _receipt(
+    found: tuple[bytes, SessionId, int, int, int, int, str | bytes], now: int
+) -> Receipt | None:
+    _, session, seq, head, kept, at, digest = found
     if KEPT[kept] == "caller" and at < now - KEPT_FOR:
         return None
-    return Receipt(session, seq, head, again=True)
+    return Receipt(session, seq, head, again=True, digest=restored(digest))
 
 
 def newest(connection: Connection) -> int:

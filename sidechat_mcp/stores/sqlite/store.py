@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -20,19 +21,26 @@ from anyio.lowlevel import (
 
 from sidechat_mcp.core.events import Draft, Event, Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
-from sidechat_mcp.errors import AnsweringNow, InvalidRequest
+from sidechat_mcp.errors import AnsweringNow, InvalidRequest, NewerSchema, OutsideError, StoreError
 from sidechat_mcp.ports.store import Once, Query, Receipt, Row
 from sidechat_mcp.stores.sqlite import listing, reads
 from sidechat_mcp.stores.sqlite.connection import (
     Connection,
     Durability,
     check_version,
+    for_looking,
     for_reading,
 )
-from sidechat_mcp.stores.sqlite.faults import closed, newer, outside
+from sidechat_mcp.stores.sqlite.faults import (
+    closed,
+    forbids_writing,
+    newer,
+    outside,
+    unwritable,
+)
 from sidechat_mcp.stores.sqlite.files import Files, refuse_network
 from sidechat_mcp.stores.sqlite.locks import Turns
-from sidechat_mcp.stores.sqlite.migrate import bring_up
+from sidechat_mcp.stores.sqlite.migrate import bring_up, check_ready
 from sidechat_mcp.stores.sqlite.pulse import Pulse
 from sidechat_mcp.stores.sqlite.reader import AT_ONCE, Reader
 from sidechat_mcp.stores.sqlite.schema import STEPS
@@ -58,15 +66,18 @@ class SqliteStore:
         connection: Connection,
         *,
         durability: Durability,
-        found: int,
         newest: int,
         now: Callable[[], int],
         cache_bytes: int,
+        refuse: Callable[[], StoreError | NewerSchema] | None = None,
+        reading: Callable[[Path], Connection] = for_reading,
     ) -> None:
         self._now = now
         self._closed = False
-        self._newer = found > newest
-        self._reader = Reader(files, connection, newest=newest, cache_bytes=cache_bytes)
+        self._refuse = refuse
+        self._reader = Reader(
+            files, connection, newest=newest, cache_bytes=cache_bytes, reading=reading
+        )
         self._pulse = Pulse(lambda: self._reader.ask(_data_version))
         self._turns = Turns(files.turns)
         self._writer = Writer(
@@ -77,6 +88,10 @@ class SqliteStore:
             token=current_token(),
             committed=self._pulse.beat,
         )
+
+    @property
+    def unwritable(self) -> OutsideError | None:
+        return self._refuse() if self._refuse is not None else None
 
     @property
     def commits(self) -> int:
@@ -112,9 +127,9 @@ class SqliteStore:
         await self._open()
         return await self._reader.log(session, start, stop, verify=verify)
 
-    async def row(self, session: SessionId) -> Row:
+    async def row(self, session: SessionId, *, damaged: bool = False) -> Row:
         await self._open()
-        return self._reader.ask(reads.row, session)
+        return self._reader.ask(reads.row, session, damaged)
 
     async def rows(self, query: Query) -> Sequence[Row]:
         await self._open()
@@ -182,10 +197,12 @@ class SqliteStore:
         await checkpoint_if_cancelled()
         if self._closed:
             raise closed()
-        if self._newer:
-            raise newer()
+        if self._refuse is not None:
+            raise self._refuse()
 
     async def _take(self, session: SessionId) -> int:
+        if self._refuse is not None:
+            raise self._refuse()
         for _ in range(_TRIES):
             await self._open()
             try:
@@ -208,33 +225,65 @@ async def open_sqlite(
     steps: Sequence[Sequence[str]] = STEPS,
 ) -> SqliteStore:
     """Open the log at `path`, made if there is none, brought to this version if it is older; one
-    that a newer version wrote is only read. Beside it lie a lock file and a folder of turns.
+    that a newer version wrote, or that lies where nothing can be written, is only read. Beside
+    it lie a lock file and a folder of turns.
     `cache_bytes` bounds the decoded logs that are kept in memory (0: none).
 
     Raises: StoreError (no database of ours, a network file system, an unsafe SQLite, the disk).
     """
     try:
-        files, connection, found = await to_thread.run_sync(_open, path, steps)
+        files, connection, refuse, reading = await to_thread.run_sync(_open, path, steps)
     except (apsw.Error, OSError) as error:
         raise outside(error) from error
     return SqliteStore(
         files,
         connection,
         durability=durability,
-        found=found,
         newest=len(steps),
         now=now,
         cache_bytes=cache_bytes,
+        refuse=refuse,
+        reading=reading,
     )
 
 
-def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection, int]:
+Refuse = Callable[[], StoreError | NewerSchema] | None
+Reading = Callable[[Path], Connection]
+
+
+def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection, Refuse, Reading]:
     check_version(apsw.sqlite_lib_version())
     files = Files(Path(os.path.realpath(path)))
     refuse_network(files.database)
-    files.make()
-    found = bring_up(files, steps)
-    return files, for_reading(files.database), found
+    try:
+        files.make()
+        found = bring_up(files, steps)
+        connection = for_reading(files.database)
+    except OSError as error:
+        if not forbids_writing(error):
+            raise
+        return _looked_at(files, steps)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if os.access(files.database.parent, os.W_OK):
+            raise
+        return _looked_at(files, steps)
+    return files, connection, newer if found > len(steps) else None, for_reading
+
+
+def _looked_at(
+    files: Files, steps: Sequence[Sequence[str]]
+) -> tuple[Files, Connection, Refuse, Reading]:
+    """A log that lies where nothing can be written."""
+    refuse = partial(unwritable, files.database.parent)
+    try:
+        empty = not files.database.stat().st_size
+    except FileNotFoundError:
+        empty = True
+    if empty:
+        raise refuse()
+    connection = for_looking(files.database)
+    found = check_ready(connection, steps)
+    return files, connection, newer if found > len(steps) else refuse, for_looking
 
 
 def _data_version(connection: Connection) -> object:

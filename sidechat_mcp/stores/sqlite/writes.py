@@ -108,13 +108,15 @@ class Forget:
     session: SessionId
 
     def __call__(self, tx: Transaction) -> None:
-        row, head = _session(tx, self.session)
+        row, _ = _session(tx, self.session)
         if tx.connection.execute("SELECT 1 FROM session WHERE parent = ? LIMIT 1", (row,)).get:
             raise HasChildren(
                 f"Session {self.session!r} has side sessions.", then="Forget those first."
             )
         tx.connection.execute(
-            "DELETE FROM event WHERE id >= ? AND id < ?", (event_id(row, 0), event_id(row, head))
+            # All there are, whatever its head says: the row's number may be given again.
+            "DELETE FROM event WHERE id >= ? AND id < ?",
+            (event_id(row, 0), event_id(row + 1, 0)),
         )
         tx.connection.execute("DELETE FROM once WHERE session = ?", (row,))
         tx.connection.execute("DELETE FROM session WHERE id = ?", (row,))
@@ -178,7 +180,7 @@ def _again(tx: Transaction, once: Once) -> Receipt | None:
     if digest != stored(once.digest):
         raise KeyReused(once.key)
     uid, head = tx.connection.execute("SELECT uid, head FROM session WHERE id = ?", (row,)).get
-    return Receipt(uid, seq, head, again=True)
+    return Receipt(uid, seq, head, again=True, digest=once.digest)
 
 
 def _remember(tx: Transaction, once: Once, row: int, seq: int) -> None:
