@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -23,7 +23,7 @@ from sidechat_mcp.errors import InvalidRequest
 from sidechat_mcp.harness.agents import Agents
 from sidechat_mcp.harness.sessions import Sessions
 from sidechat_mcp.ports.client import Call, Client, Found, Point, Transcript
-from sidechat_mcp.ports.provider import About, Provider
+from sidechat_mcp.ports.provider import About, Provider, Windowed
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Binding, Toolbox
 from sidechat_mcp.seams import Seams
@@ -141,8 +141,10 @@ def assemble_parts(
     agents = Agents(store, sessions, clock, provider, box, seams)
 
     def about(agent: str) -> About:
-        told = provider(agent).about
-        return replace(told, window=told.window or config.window)
+        return provider(agent).about
+
+    async def window(agent: str) -> int | None:
+        return await known_window(config, agent, provider(agent))
 
     def here(caller: Caller) -> Call:
         if caller.cwd is None:
@@ -161,19 +163,32 @@ def assemble_parts(
         here,
         config.note_cap,
         {client: _listed(each) for client, each in bindings().items()},
+        window,
     )
     return Sidechat(parts)
+
+
+async def known_window(config: Config, agent: str, answers: Provider) -> int | None:
+    """How many tokens a request to `agent`, which is `answers`, may have: as it is set, else as
+    the model's own server or file says; None where nobody does. What quotes has no window."""
+    if agent == QUOTING:
+        return None
+    if config.window is not None:
+        return config.window
+    return await answers.window() if isinstance(answers, Windowed) else answers.about.window
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What would answer in a new side session, why, and where the conversation would be sent
-    for that. `found` is the conversation that this holds for, where it is a client's."""
+    for that. `found` is the conversation that this holds for, where it is a client's; `window`
+    how many tokens the model takes, where anybody says."""
 
     about: About
     why: str
     network: str
     found: Found | None
+    window: int | None = None
 
 
 async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Choice:
@@ -188,7 +203,10 @@ async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Cho
     if config.agent not in ("auto", "client"):
         kind = config.agent.partition(":")[0]
         where = NO_NETWORK if kind in (QUOTING, "local") else "to the provider of that model"
-        return Choice(give(config.agent).about, f"the agent is set to {config.agent}", where, found)
+        answers = give(config.agent)
+        window = await known_window(config, config.agent, answers)
+        why = f"the agent is set to {config.agent}"
+        return Choice(answers.about, why, where, found, window)
     why = f"the agent is `{config.agent}`, and "
     if found is not None:
         point = _last(await clients[found.client].read(found))
@@ -196,7 +214,8 @@ async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Cho
         if hosted is not None:
             why += f"{found.client} can answer for its own conversation here"
             where = f"to the provider that {found.client} uses"
-            return Choice(hosted.about, why, where, found)
+            window = await known_window(config, config.agent, hosted)
+            return Choice(hosted.about, why, where, found, window)
         why += f"{found.client} cannot answer here for {found.ref}"
     else:
         why += "there is no conversation of a client in this folder"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sidechat_mcp.core.events import Usage
+from sidechat_mcp.core.events import Body, ContextCompacted, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,20 @@ def cache(spent: Sequence[Usage]) -> str:
     if not spent or spent[0].cache_read is None:
         return "not reported"
     return f"hit {spent[0].cache_read}" if spent[0].cache_read else "miss"
+
+
+def reported(bodies: Sequence[Body]) -> int | None:
+    """How many tokens the last request among `bodies` and its answer had, as its provider
+    counted; None where none did since the context began."""
+    for body in reversed(bodies):
+        match body:
+            case ContextCompacted():
+                return None
+            case Usage(input=int(given)):
+                return given + (body.output or 0)
+            case _:
+                pass
+    return None
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

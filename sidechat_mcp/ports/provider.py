@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.core.content import Block
@@ -83,4 +83,14 @@ class Provider(Protocol):
 
     def stream(self, context: Context) -> AbstractAsyncContextManager[AsyncIterator[Chunk]]:
         """Send the request and yield its answer as it arrives."""
+        ...
+
+
+@runtime_checkable
+class Windowed(Protocol):
+    """A provider that can find out how large a request may be."""
+
+    async def window(self) -> int | None:
+        """Tokens of one request, as the model's own server or file says; None where neither
+        does. In bounded time, without cost, and it raises nothing."""
         ...

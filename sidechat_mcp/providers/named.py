@@ -10,7 +10,8 @@ from sidechat_mcp.providers.anthropic import wire as anthropic
 from sidechat_mcp.providers.exchange.endpoint import endpoint
 from sidechat_mcp.providers.exchange.keys import Secret, find
 from sidechat_mcp.providers.exchange.pace import Turnstiles
-from sidechat_mcp.providers.exchange.wired import Access, Wired
+from sidechat_mcp.providers.exchange.speech import Access
+from sidechat_mcp.providers.exchange.wired import Wired
 from sidechat_mcp.providers.local.provider import local
 from sidechat_mcp.providers.openai_chat import wire as openai_chat
 from sidechat_mcp.providers.openai_responses import wire as openai_responses

@@ -60,15 +60,16 @@ class Converse:
 
     async def _fits(self, row: Row, message: str) -> None:
         """Refuse before anything is spent what the model's window cannot hold."""
-        about = self.parts.about(row.header.agent)
-        if about.window is None:
+        window = await self.parts.window(row.header.agent)
+        if window is None:
             return
         context = await self.parts.sessions.context(row)
         tokens = estimate([*context.messages, Message("user", text(message))])
-        if tokens > about.window:
+        if tokens > window:
+            about = self.parts.about(row.header.agent)
             raise InvalidRequest(
                 f"This would be about {tokens} tokens ({METHOD}); {about.model or about.name} takes"
-                f" {about.window}.",
+                f" {window}.",
                 then="Fork with a model that takes more, or with a summary (`fork --compact`).",
             )
 

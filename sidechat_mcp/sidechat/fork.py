@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest, excerpt, heads
+from sidechat_mcp.core import digest, excerpt, heads, spending
 from sidechat_mcp.core.assemble import Message, assemble
 from sidechat_mcp.core.balance import Cut
 from sidechat_mcp.core.content import text
@@ -58,6 +58,9 @@ class Figures:
     compacted: int | None
     head_digest: str | None
     prefix_digest: str
+    reported: int | None = None
+    """Tokens, as the parent's own provider counted them last, head and answer included; None
+    where that head is not one that a child can carry."""
 
 
 @dataclass(slots=True)
@@ -195,6 +198,8 @@ class Fork:
         figures = await self._figure(found.row, header.seed_length)
         own = await self.parts.sessions.tail(child, header.seed_length)
         head = _head(figures.header, own, about)
+        size = _tokens(figures, own)
+        full = _filled(about, _counted(figures, own), await self.parts.window(header.agent))
         report = ForkReport(
             session=header.id,
             uri=uri(header.id),
@@ -204,7 +209,7 @@ class Fork:
             fork_seq=header.seed_length - 1,
             seed_length=header.seed_length,
             turns=figures.turns,
-            tokens=_tokens(figures, own),
+            tokens=size,
             tokens_method=METHOD,
             cut_turns=cut.turns,
             cut_events=cut.events,
@@ -215,7 +220,7 @@ class Fork:
             head_digest=figures.head_digest if head == heads.IDENTICAL else None,
             prefix_digest=figures.prefix_digest,
             again=again,
-            notice=_notice(parent, about, head, _tokens(figures, own)),
+            notice=_notice(parent, about, head, full),
         )
         return _with_transcript(report, found.transcript)
 
@@ -244,6 +249,7 @@ def _figures(parent: Header, events: Sequence[Event]) -> Figures:
         compacted=compactions[-1].covers if compactions else None,
         head_digest=digest.head_digest(context.header) if whole else None,
         prefix_digest=digest.messages_digest(context.messages),
+        reported=spending.reported(bodies) if whole else None,
     )
 
 
@@ -267,7 +273,26 @@ def _tokens(figures: Figures, own: Sequence[Event]) -> int:
     return figures.tokens
 
 
-def _notice(parent: Header, about: About, head: str, tokens: int) -> str:
+def _counted(figures: Figures, own: Sequence[Event]) -> int:
+    """The most that the history may be for a model: no estimate is better than a count."""
+    if any(isinstance(event.body, ContextCompacted) for event in own):
+        return _tokens(figures, own)
+    return max(figures.tokens, figures.reported or 0)
+
+
+def _filled(about: About, tokens: int, window: int | None) -> str:
+    """That a history fills a model's window, or nearly; nothing where that is not known."""
+    if window is None or tokens <= window * NEARLY:
+        return ""
+    over = "is more than" if tokens > window else "nearly fills"
+    return (
+        f"The inherited history (about {tokens} tokens) {over} the window of"
+        f" {about.model or about.name} ({window}). Choose another model, or fork with"
+        " a summary of it instead (`fork --compact`)."
+    )
+
+
+def _notice(parent: Header, about: About, head: str, full: str) -> str:
     """What must be said first: who answers, that a history is an excerpt, a cache that is given
     up, a history too long."""
     said = [about.notice] if about.notice else []
@@ -275,14 +300,7 @@ def _notice(parent: Header, about: About, head: str, tokens: int) -> str:
         said.append("It knows the excerpt that was handed over, and no more of the conversation.")
     if head.startswith("changed: system prompt"):
         said.append("The system prompt is not the parent's: its prompt cache does not help here.")
-    if about.window is not None and tokens > about.window * NEARLY:
-        over = "is more than" if tokens > about.window else "nearly fills"
-        said.append(
-            f"The inherited history (about {tokens} tokens) {over} the window of"
-            f" {about.model or about.name} ({about.window}). Choose another model, or fork with"
-            " a summary of it instead (`fork --compact`)."
-        )
-    return " ".join(said)
+    return " ".join([*said, full] if full else said)
 
 
 def _with_transcript(report: ForkReport, read: Transcript | None) -> ForkReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from sidechat_mcp.core import excerpt
@@ -22,11 +22,16 @@ from sidechat_mcp.sidechat.reports import Caller
 URI = "sidechat://sessions/"
 
 
+async def _unknown(agent: str) -> int | None:
+    del agent
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """`agent` is the configured agent's name, `about` describes any agent by its name, `here`
     gives what is known of our own process (environment, ancestors, folder) for a caller. `bound`
-    are those tools of a client's own that can be carried out here, as a head lists them."""
+    are those tools of a client's own that can be carried out here, as a head lists them; `window`
+    gives how many tokens an agent's model takes, where anybody says."""
 
     store: LogStore
     sessions: Sessions
@@ -38,6 +43,7 @@ class Parts:
     here: Callable[[Caller], Call]
     cap: int
     bound: Mapping[str, str] = field(default_factory=dict[str, str])
+    window: Callable[[str], Awaitable[int | None]] = _unknown
 
     async def visible(self, caller: Caller, session: str) -> Row:
         """A session of the caller's own, of any origin. Somebody else's is as good as none.

@@ -52,6 +52,9 @@ BEHAVIOURS = {
     "cli:failed-turn": Behaviour(
         "contract: errors", "A turn that ended with an error is shown, and the exit code is 4."
     ),
+    "cli:doctor-window": Behaviour(
+        "issue 3: long histories", "doctor says how much the model takes, or that nobody says it."
+    ),
     "cli:doctor-agent": Behaviour(
         "issue: command line",
         "`doctor` says which agent a fork here would get, at whose cost and over which network.",

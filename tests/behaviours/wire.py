@@ -81,4 +81,15 @@ BEHAVIOURS = {
     "wire:own-marks": Behaviour(
         "issue: cache evidence", "A parent's own breakpoints stay; ours are within the four."
     ),
+    "window:asked": Behaviour(
+        "issue: long histories", "A model's own server is asked what it takes, where nothing costs."
+    ),
+    "window:bounded": Behaviour(
+        "issue: long histories",
+        "Who does not say how much it takes is neither waited for nor guessed about.",
+    ),
+    "window:setting": Behaviour("issue: long histories", "A window that is set wins."),
+    "window:file": Behaviour(
+        "issue: long histories", "A local model's file says what it takes, before it is started."
+    ),
 }

@@ -100,6 +100,23 @@ def test_what_doctor_says_is_what_a_fork_gets(
     assert got == {name: said[name] for name in got}
 
 
+@behaviour("cli:doctor-window")
+def test_how_much_a_model_takes_is_said_or_said_to_be_unknown(
+    here: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert json.loads(command("doctor", "--json").out)["agent"]["window"] is None
+    assert not re.search(r"^  window ", command("doctor").out, re.MULTILINE), "what quotes has none"
+    monkeypatch.setenv("SIDECHAT_AGENT", "openai-chat:http://127.0.0.1:1#m")
+    assert "  window    unknown: nobody says it; `window` in config.toml sets it\n" in (
+        command("doctor").out
+    )
+    home = Path(here["SIDECHAT_HOME"])
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / "config.toml").write_text("window = 8192\n")
+    assert "  window    8,192 tokens\n" in command("doctor").out
+    assert json.loads(command("doctor", "--json").out)["agent"]["window"] == 8192
+
+
 @behaviour("cli:doctor")
 def test_doctor_tells_every_trouble_with_its_exit_code(
     here: dict[str, str], monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,8 @@ from sidechat_mcp.providers.anthropic import wire as anthropic
 from sidechat_mcp.providers.exchange.endpoint import endpoint
 from sidechat_mcp.providers.exchange.keys import Secret
 from sidechat_mcp.providers.exchange.pace import Pace, Turnstiles
-from sidechat_mcp.providers.exchange.wired import Access, Wire, Wired
+from sidechat_mcp.providers.exchange.speech import Access, Wire
+from sidechat_mcp.providers.exchange.wired import Wired
 from sidechat_mcp.providers.openai_chat import wire as openai_chat
 from sidechat_mcp.providers.openai_responses import wire as openai_responses
 from sidechat_mcp.providers.wire.answering import Answer

@@ -92,9 +92,11 @@ async def test_a_store_that_is_not_supported_yet_is_refused_without_its_address(
 
 
 async def test_the_configured_window_is_what_a_report_warns_by(tmp_path: Path) -> None:
-    config = Config(tmp_path, str(tmp_path / "log.db"), "quoting", window=5)
+    agent = "openai-chat:http://127.0.0.1:1#m"
+    config = Config(tmp_path, str(tmp_path / "log.db"), agent, window=5)
     async with open_sidechat(config, environ={"HOME": str(tmp_path)}) as sidechat:
         native = await sidechat.native(Caller())
+        assert await sidechat.parts.window("quoting") is None, "what quotes takes any"
         with pytest.raises(InvalidRequest, match="takes 5"):
             await sidechat.converse(
                 Caller(), "A question of more than five tokens, surely.", session=native.id

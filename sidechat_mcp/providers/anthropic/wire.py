@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from urllib.parse import quote
 
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.providers.anthropic.answer import Incoming
 from sidechat_mcp.providers.anthropic.request import WIRE, encode
 from sidechat_mcp.providers.exchange.keys import Secret
-from sidechat_mcp.providers.exchange.wired import Wire
+from sidechat_mcp.providers.exchange.speech import Wire
 
 VERSION = "2023-06-01"
 FORM = "1"
@@ -29,6 +30,8 @@ def wire(who: str, model: str, *, compared: bool = True) -> Wire:
         answer,
         _headers,
         f"{FORM} compared" if compared else FORM,
+        # Others' servers list their models, and do not describe one.
+        "/v1/models/" + quote(model, safe="") if compared else "/v1/models",
     )
 
 

@@ -51,16 +51,9 @@ class Letter:
     async def send(self, stack: AsyncExitStack) -> Arriving:
         """Send it and wait for the first of the answer. Raises: Turned."""
         url = self.endpoint.url + self.path
-        secure = url.startswith("https:")
-        client = httpx2.AsyncClient(
-            verify=_certificates() if secure else False,
-            timeout=SILENCE,
-            follow_redirects=False,
-            trust_env=not self.endpoint.local,
-        )
         try:
-            await stack.enter_async_context(client)
-            sending = client.stream("POST", url, content=self.body, headers=dict(self.headers))
+            asking = await stack.enter_async_context(client(self.endpoint))
+            sending = asking.stream("POST", url, content=self.body, headers=dict(self.headers))
             response = await stack.enter_async_context(sending)
             kind = response.headers.get("content-type", "")
             if response.status_code != 200 or not kind.startswith("text/event-stream"):
@@ -177,6 +170,16 @@ class Arriving:
             then="Ask again.",
             retryable=True,
         )
+
+
+def client(where: Endpoint) -> httpx2.AsyncClient:
+    """What speaks to `where`, and follows nobody elsewhere."""
+    return httpx2.AsyncClient(
+        verify=_certificates() if where.origin.startswith("https:") else False,
+        timeout=SILENCE,
+        follow_redirects=False,
+        trust_env=not where.local,
+    )
 
 
 @cache

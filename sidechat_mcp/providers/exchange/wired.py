@@ -5,7 +5,7 @@ manager closes the connection."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -15,37 +15,12 @@ import anyio.to_thread
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.errors import BadCredentials, RateLimited, Unreachable
 from sidechat_mcp.ports.provider import About, Chunk
-from sidechat_mcp.providers.exchange.endpoint import Endpoint
 from sidechat_mcp.providers.exchange.keys import Secret
 from sidechat_mcp.providers.exchange.letter import Arriving, Letter, Turned
 from sidechat_mcp.providers.exchange.pace import Pace, Turnstile, Turnstiles
-from sidechat_mcp.providers.wire.answering import Answer
+from sidechat_mcp.providers.exchange.speech import Access, Wire
+from sidechat_mcp.providers.exchange.windows import Window
 from sidechat_mcp.providers.wire.pieces import Request
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """How a kind of provider is spoken to. `headers` are those beside the usual ones; the key is
-    None where none is needed. `form` names all that decides a body's bytes beside the context and
-    the agent's name: under the same form the same context gives the same bytes, for ever."""
-
-    name: str
-    path: str
-    encode: Callable[[Context], Request]
-    answer: Callable[[Context], Answer]
-    headers: Callable[[Context, Secret | None], Mapping[str, str]]
-    form: str
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Where and with what key; `key` looks it up when it is first needed and may block."""
-
-    who: str
-    endpoint: Endpoint
-    key: Callable[[], Secret | None] = field(repr=False)
-    missing: str = ""
-    """What to do when there is no key; empty where none is needed."""
 
 
 @dataclass(slots=True)
@@ -55,6 +30,7 @@ class Wired:
     access: Access
     turnstiles: Turnstiles
     pace: Pace = field(default_factory=Pace)
+    told: Window = field(default_factory=Window, repr=False)
     _encoded: tuple[Context, Request] | None = field(default=None, repr=False)
     _key: Secret | None = field(default=None, repr=False)
 
@@ -68,6 +44,10 @@ class Wired:
         """Digests of the head, of the inherited conversation (breakpoints aside) and of the whole
         body, under the names of the wire and of the form."""
         return self.encode(context).digests(self.speech.name, self.speech.form)
+
+    async def window(self) -> int | None:
+        """What the server says that one request may have (`ports.provider.Windowed`)."""
+        return await self.told.ask(self.speech, self.access, self.about.model or "")
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
@@ -142,8 +122,3 @@ class Wired:
                 f"There is no key for {self.access.who}.", then=self.access.missing
             )
         return self._key
-
-
-def bearer(context: Context, key: Secret | None) -> Mapping[str, str]:
-    """The key as OpenAI and those who speak like it want it."""
-    return {"authorization": f"Bearer {key.reveal()}"} if key is not None else {}

@@ -16,8 +16,11 @@ from sidechat_mcp.ports.provider import About, Chunk
 from sidechat_mcp.providers.exchange.endpoint import Endpoint, endpoint
 from sidechat_mcp.providers.exchange.keys import Secret
 from sidechat_mcp.providers.exchange.pace import Turnstiles
-from sidechat_mcp.providers.exchange.wired import Access, Wired
+from sidechat_mcp.providers.exchange.speech import Access
+from sidechat_mcp.providers.exchange.wired import Wired
+from sidechat_mcp.providers.local import gguf
 from sidechat_mcp.providers.local.engine import Engine
+from sidechat_mcp.providers.local.serving import CONTEXT
 from sidechat_mcp.providers.openai_chat.wire import wire
 
 WHO = "The local model"
@@ -38,6 +41,11 @@ class Local:
 
     def wire(self, context: Context) -> Mapping[str, str]:
         return self.wired.wire(context)
+
+    async def window(self) -> int | None:
+        """What the model's file says, at most what its server is started with."""
+        trained = await anyio.to_thread.run_sync(gguf.window, self.engine.model)
+        return min(trained, CONTEXT) if trained is not None else None
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:

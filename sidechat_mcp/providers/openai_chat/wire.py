@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from sidechat_mcp.core.assemble import Context
-from sidechat_mcp.providers.exchange.wired import Wire, bearer
+from sidechat_mcp.providers.exchange.speech import Wire, bearer
 from sidechat_mcp.providers.openai_chat.answer import Incoming
 from sidechat_mcp.providers.openai_chat.request import WIRE, encode
 from sidechat_mcp.providers.wire.pieces import spell

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from sidechat_mcp.core.assemble import Context
-from sidechat_mcp.providers.exchange.wired import Wire, bearer
+from sidechat_mcp.providers.exchange.speech import Wire, bearer
 from sidechat_mcp.providers.openai_responses.answer import Incoming
 from sidechat_mcp.providers.openai_responses.request import WIRE, encode
 

@@ -22,6 +22,7 @@ from sidechat_mcp.bootstrap import (
 )
 from sidechat_mcp.config import Config, load
 from sidechat_mcp.errors import OutsideError, SidechatError
+from sidechat_mcp.sidechat.agency import QUOTING
 from sidechat_mcp.sidechat.reports import AgentReport, Caller
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.cli import words
@@ -117,6 +118,7 @@ def _document(found: Findings) -> dict[str, Any]:
             "rights": choice.about.rights,
             "pays": choice.about.pays,
             "network": choice.network,
+            "window": choice.window,
             "notice": choice.about.notice,
         },
         "conversation": found.conversation,
@@ -162,6 +164,16 @@ def _answering(choice: Choice) -> Sequence[Line]:
         *words.agent(agent),
         words.row("why", choice.why),
         words.row("sent", choice.network),
+        *_window(choice),
         words.row("to quote", "SIDECHAT_AGENT=quoting: no model, no key, no network"),
         words.row("models", f"To have a model answer: SIDECHAT_AGENT={MODELS}"),
     ]
+
+
+def _window(choice: Choice) -> Sequence[Line]:
+    """How large a conversation may be. What only quotes takes any."""
+    if choice.window is not None:
+        return [words.row("window", words.count(choice.window, "token"))]
+    if choice.about.name == QUOTING:
+        return []
+    return [words.row("window", "unknown: nobody says it; `window` in config.toml sets it")]
