@@ -12,6 +12,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from pydantic_core import from_json
+
 LONGEST = 32 * 1024 * 1024
 """Bytes of the longest line that is read."""
 
@@ -51,7 +53,7 @@ class Tally:
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
     """The JSON objects of `source` in their order."""
     for line in _lines(source, tally):
-        if not line.strip():
+        if line.isspace():
             continue
         tally.lines += 1
         tally.line = line
@@ -92,6 +94,14 @@ _WIDE = json.JSONDecoder(parse_float=_finite, parse_constant=_nothing, parse_int
 
 
 def _parsed(line: bytes, shape: Shape, tally: Tally) -> list[Any]:
+    try:
+        return [from_json(line, allow_inf_nan=False)]
+    except ValueError:
+        return _lenient(line, shape, tally)
+
+
+def _lenient(line: bytes, shape: Shape, tally: Tally) -> list[Any]:
+    """What the quick reader refuses: damage, and what JSON or Python allow beyond it."""
     text = line.decode("utf-8", "replace").strip("\ufeff \t\r\n")
     try:
         found = [_decoded(text)]

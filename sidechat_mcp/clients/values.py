@@ -5,12 +5,13 @@ A look answers with what was hoped for or with nothing; it never raises."""
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime
 from typing import Any, cast
 
 LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999."""
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -35,8 +36,22 @@ def amount(value: Any) -> int | None:
 
 
 def compact(value: Any) -> str:
-    """JSON text of a value that was read from JSON, without spaces, members in their order."""
-    return _ENCODER.encode(value)
+    """JSON text of a value that was read from JSON, without spaces, members in their order. A
+    number too large for Python, which JSON could not spell again, is text."""
+    try:
+        return _ENCODER.encode(value)
+    except ValueError:
+        return _ENCODER.encode(_spellable(value))
+
+
+def _spellable(value: Any) -> Any:
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {name: _spellable(member) for name, member in members.items()}
+    if isinstance(value, list):
+        return [_spellable(item) for item in cast("list[Any]", value)]
+    beyond = isinstance(value, float) and not math.isfinite(value)
+    return str(value) if beyond else value
 
 
 def instant(value: Any, before: int) -> int:

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from sidechat_mcp.clients.claude_code import lines
-from sidechat_mcp.clients.claude_code.lines import Tally, objects
+from sidechat_mcp.clients import jsonl as lines
+from sidechat_mcp.clients.claude_code.records import SHAPE
+from sidechat_mcp.clients.jsonl import Tally, objects
+from sidechat_mcp.clients.values import compact
 from tests.behaviours import behaviour
 from tests.clients.scribe import line
 
 
 def read(text: bytes) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, int]]:
     tally = Tally()
-    found = list(objects(io.BytesIO(text), tally))
+    found = list(objects(io.BytesIO(text), SHAPE, tally))
     return found, dict(tally.unreadable), dict(tally.ignored)
 
 
@@ -91,7 +93,12 @@ def test_numbers_that_python_or_json_cannot_take_are_kept_as_text() -> None:
     found, unreadable, _ = read(text)
     assert found == [{"n": "9" * 5000, "x": "1e999", "y": None, "z": 1.5}]
     assert unreadable == {}
-    json.loads(lines.compact(found[0]))
+    json.loads(compact(found[0]))
+
+
+def test_a_number_that_is_too_large_leaves_as_text() -> None:
+    found, _, _ = read(b'{"x":[1e999,{"y":-1e999}],"z":1.5}\n')
+    assert compact(found[0]) == '{"x":["inf",{"y":"-inf"}],"z":1.5}'
 
 
 @behaviour("clients:skipped-is-shown")

@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from sidechat_mcp.clients.claude_code.lines import Tally, objects
+from sidechat_mcp.clients.claude_code.records import SHAPE
+from sidechat_mcp.clients.jsonl import Tally, objects
 from tests.behaviours import behaviour
 from tests.clients.houses import FIXTURES
 from tests.clients.mutate import MUTATIONS, bear, damaged
@@ -32,7 +33,7 @@ def test_every_undamaged_record_is_kept(seed: int) -> None:
     dice = random.Random(seed)
     lines = TEXTS[seed % len(TEXTS)].splitlines(keepends=True)
     place = dice.randrange(len(lines))
-    kept = [*objects(io.BytesIO(b"".join(lines[:place] + lines[place + 1 :])), Tally())]
+    kept = [*objects(io.BytesIO(b"".join(lines[:place] + lines[place + 1 :])), SHAPE, Tally())]
     lines[place] = dice.choice(
         [
             lines[place][: dice.randrange(1, len(lines[place]))] + b"\n",
@@ -43,5 +44,5 @@ def test_every_undamaged_record_is_kept(seed: int) -> None:
         ]
     )
     tally = Tally()
-    assert [*objects(io.BytesIO(b"".join(lines)), tally)] == kept
+    assert [*objects(io.BytesIO(b"".join(lines)), SHAPE, tally)] == kept
     assert sum(tally.unreadable.values()) + tally.ignored["unfinished last line"] == 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from sidechat_mcp.clients.claude_code.lines import compact
+from sidechat_mcp.clients.values import compact
 from sidechat_mcp.core.content import (
     Block,
     Content,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sidechat_mcp.clients.claude_code import records
 from sidechat_mcp.clients.claude_code.drafting import NAME
-from sidechat_mcp.clients.claude_code.lines import Tally, objects
+from sidechat_mcp.clients.jsonl import Tally, objects
 from sidechat_mcp.core.content import Content, Text
 from sidechat_mcp.ports.client import Found
 
@@ -166,7 +166,7 @@ def look(path: Path, active: int) -> Found | None:
         return None
     shelf = records.Shelf(Tally())
     title, spoken = None, len(head) == HEAD
-    for one in objects(io.BytesIO(head), shelf.tally):
+    for one in objects(io.BytesIO(head), records.SHAPE, shelf.tally):
         record = records.read(one, shelf)
         if record is None:
             continue
@@ -194,7 +194,7 @@ def _recorded(folder: Path, cwd: str) -> bool:
     except OSError:
         return False
     shelf = records.Shelf(Tally())
-    for one in objects(io.BytesIO(head), shelf.tally):
+    for one in objects(io.BytesIO(head), records.SHAPE, shelf.tally):
         records.read(one, shelf)
         if shelf.cwd is not None:
             return _same(shelf.cwd, cwd)

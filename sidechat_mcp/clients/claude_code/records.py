@@ -20,7 +20,7 @@ from sidechat_mcp.clients.claude_code.blocks import (
     sequence,
     word,
 )
-from sidechat_mcp.clients.claude_code.lines import Tally
+from sidechat_mcp.clients.jsonl import Shape, Tally
 from sidechat_mcp.core.content import Content, Text
 
 Form = Literal["typed", "command", "output", "caveat", "interrupt", "summary", "meta"]
@@ -130,6 +130,10 @@ class Shelf:
     session: str | None = None
 
 
+SHAPE = Shape(
+    re.compile(r'\{\s*"(?:type|parentUuid|logicalParentUuid|uuid|sessionId|isSidechain)"'),
+    frozenset(("type", "sessionId")),
+)
 MARKS = ("turn_duration", "stop_hook_summary")
 BOOKKEEPING = frozenset(
     {
@@ -180,7 +184,7 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
     if kind == "progress":
         shelf.progress.setdefault(uuid, parent)
         tally.ignored["progress"] += 1
-        tally.recognised += 1
+        tally.understood += 1
         return None
     shelf.at = _instant(found.get("timestamp"), shelf.at)
     shelf.cwd = shelf.cwd or word(found.get("cwd"))
@@ -188,7 +192,7 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
     if says is None:
         tally.unreadable[f"{kind} record without content"] += 1
     else:
-        tally.recognised += 1
+        tally.understood += 1
     return Record(
         uuid,
         parent,
@@ -206,7 +210,7 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
 def _count_other(kind: Any, found: dict[str, Any], shelf: Shelf) -> None:
     tally = shelf.tally
     if isinstance(kind, str) and kind in BOOKKEEPING:
-        tally.recognised += 1
+        tally.understood += 1
         tally.ignored["the client's own bookkeeping"] += 1
         return
     name = kind[:40] if isinstance(kind, str) else "no type"
@@ -221,7 +225,7 @@ def _count_subagent(found: dict[str, Any], shelf: Shelf) -> None:
     shelf.subagents += 1
     shelf.agent = shelf.agent or word(found.get("agentId"))
     shelf.session = shelf.session or word(found.get("sessionId"))
-    shelf.tally.recognised += 1
+    shelf.tally.understood += 1
     shelf.tally.ignored["subagent"] += 1
 
 

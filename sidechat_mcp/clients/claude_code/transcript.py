@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sidechat_mcp.clients.claude_code import records, tree, turns
 from sidechat_mcp.clients.claude_code.drafting import NAME
-from sidechat_mcp.clients.claude_code.lines import Source, Tally, objects
+from sidechat_mcp.clients.jsonl import Source, Tally, objects
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
 from sidechat_mcp.ports.client import Skipped, Transcript
 
@@ -20,7 +20,7 @@ def read(source: Source, name: str, ref: str | None = None) -> Transcript:
     tally = Tally()
     shelf = records.Shelf(tally)
     found: list[records.Record] = []
-    for one in objects(source, tally):
+    for one in objects(source, records.SHAPE, tally):
         try:
             record = records.read(one, shelf)
         except RecursionError:
@@ -64,12 +64,12 @@ def _refuse(shelf: records.Shelf, found: list[records.Record], name: str) -> Non
             " own.",
             then=f"Fork the conversation that started it: {then}",
         )
-    if tally.lines and tally.recognised < RECOGNISED * tally.lines:
+    if tally.lines and tally.understood < RECOGNISED * tally.lines:
         kinds = ", ".join(repr(kind) for kind, _ in tally.unknown.most_common(5))
         versions = ", ".join(version for version, _ in shelf.versions.most_common(3))
         raise UnknownFormat(
             f"This file is no Claude Code transcript that this version can read: of {tally.lines}"
-            f" lines {tally.recognised} were understood"
+            f" lines {tally.understood} were understood"
             + (f", unknown records {kinds}" if kinds else "")
             + (f", written by Claude Code {versions}" if versions else "")
             + ".",

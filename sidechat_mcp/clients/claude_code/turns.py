@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sidechat_mcp.clients.claude_code.drafting import Log, Turn, opened
-from sidechat_mcp.clients.claude_code.lines import Tally
 from sidechat_mcp.clients.claude_code.records import (
     Answer,
     Boundary,
@@ -19,6 +18,7 @@ from sidechat_mcp.clients.claude_code.records import (
     Shown,
 )
 from sidechat_mcp.clients.claude_code.tree import Line
+from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.core.content import Block, Content, Text, plain
 from sidechat_mcp.core.events import ContextCompacted, Draft, Reason
 from sidechat_mcp.core.handback import seen
