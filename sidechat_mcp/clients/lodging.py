@@ -16,6 +16,9 @@ from anyio.abc import Process
 GUARD = "SIDECHAT_HOSTED"
 """Set for whatever we start, so that our own server inside it refuses every call (law 15)."""
 
+PARTING = 1.0
+"""Seconds that a program may take to end by itself."""
+
 _SCRUBBED = ("CLAUDE_CODE_MESSAGING_", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_LAUNCHED_BY")
 
 # Ends with us, however we end: the kernel sends the signal when the thread that started it is
@@ -67,14 +70,27 @@ def _below(pid: int) -> list[int]:
     """What a process started, and what that started: a client may put its servers into groups of
     their own. Nothing where the system does not tell."""
     found: list[int] = []
-    for told in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in told.read_text().split()]
-        except (OSError, ValueError):
-            continue
-        for child in children:
-            found += [child, *_below(child)]
+    tasks = f"/proc/{pid}/task"
+    with suppress(OSError):  # It may end while we look.
+        for task in os.listdir(tasks):
+            with suppress(OSError, ValueError):
+                for child in map(int, Path(tasks, task, "children").read_text().split()):
+                    found += [child, *_below(child)]
     return found
+
+
+async def leave(process: Process) -> None:
+    """Tell it that there is nothing more to come, and kill it only when it does not end soon: what
+    it keeps of its own while it runs, it can then take away."""
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        if process.stdin is not None:
+            await process.stdin.aclose()
+    with anyio.move_on_after(PARTING):
+        await process.wait()
+    if process.returncode is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, 9)  # What it left behind of its group.
+    await gone(process)
 
 
 async def gone(process: Process) -> None:

@@ -35,14 +35,19 @@ def record(tmp_path: Path) -> Path:
     return tmp_path / "record"
 
 
-@pytest.fixture
-def fork(record: Path) -> Any:
+def made(record: Path) -> Fork:
     program = [sys.executable, str(TOP / "tests" / "clients" / "playing.py"), str(record)]
     environ = {**os.environ, "CLAUDE_CODE_MESSAGING_TOKEN": "secret"}
     point = Point("claude-code", "r1", "t1", "rec1", None)
-    made = Fork(point, Started(program, INTERACTIVE), environ, lambda: True)
-    yield made
-    made.close()
+    return Fork(point, Started(program, INTERACTIVE), environ, lambda: True)
+
+
+@pytest.fixture
+async def fork(record: Path) -> Any:
+    one = made(record)
+    yield one
+    one.close()
+    await one.gone()
 
 
 def side(*said: tuple[str, str], session: str = "s1") -> Context:

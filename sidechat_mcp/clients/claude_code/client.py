@@ -10,11 +10,12 @@ import anyio
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.claude_code.drafting import NAME
-from sidechat_mcp.clients.claude_code.hosted import Fork
+from sidechat_mcp.clients.claude_code.hosted import Fork, Running
 from sidechat_mcp.clients.claude_code.locate import SESSION, Search
 from sidechat_mcp.clients.claude_code.places import Places, at
 from sidechat_mcp.clients.claude_code.program import Program
 from sidechat_mcp.clients.claude_code.transcript import read
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.events import TurnStart
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
@@ -30,6 +31,7 @@ class ClaudeCode:
     def __init__(self, environ: Mapping[str, str], patience: float = PATIENCE) -> None:
         self._environ = environ
         self._patience = patience
+        self._waiting = Waiting[Running]()
 
     @property
     def name(self) -> str:
@@ -68,7 +70,7 @@ class ClaudeCode:
         started = Program(self._environ).started(point.ref)
         if started is None:
             return None
-        return Fork(point, started, self._environ, partial(self._went_on, point))
+        return Fork(point, started, self._environ, partial(self._went_on, point), self._waiting)
 
     def _went_on(self, point: Point) -> bool:
         """Whether anything follows the turn of `point` in its transcript now."""

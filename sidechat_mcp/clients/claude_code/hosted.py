@@ -20,15 +20,14 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from sidechat_mcp.clients import briefing
 from sidechat_mcp.clients.claude_code.program import INTERACTIVE, Started
-from sidechat_mcp.clients.lodging import end, fields, gone, start
+from sidechat_mcp.clients.lodging import end, fields, gone, leave, start
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.core.content import Text
 from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
 from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Spent, Whole
 
-MOST = 4
-"""Forks that wait for a next question at once; one that was ended is told again what was said."""
 LINE = 64 * 1024 * 1024
 """Bytes that one line of the client's output may have."""
 REFUSAL = "This side conversation is read-only: no tool is carried out."
@@ -57,12 +56,25 @@ CREATED = "cache_creation_input_tokens"
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A fork at work: `told` is how many of the session's own messages it has been given."""
 
     process: Process
     lines: BufferedByteReceiveStream
     told: int = 0
+
+    @property
+    def runs(self) -> bool:
+        return self.process.returncode is None
+
+    def end(self) -> None:
+        end(self.process)
+
+    async def leave(self) -> None:
+        await leave(self.process)
+
+    async def gone(self) -> None:
+        await gone(self.process)
 
 
 @dataclass(slots=True)
@@ -74,7 +86,7 @@ class Fork:
     started: Started
     environ: Mapping[str, str]
     went_on: Callable[[], bool]
-    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
+    waiting: Waiting[Running] = field(default_factory=Waiting[Running])
 
     @property
     def about(self) -> About:
@@ -91,10 +103,10 @@ class Fork:
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        running = self._running.pop(context.session, None)
+        running = await self.waiting.take(self.point, context.session)
         own = briefing.own(context)
         try:
-            if running is None or running.process.returncode is not None:
+            if running is None:
                 running = await self._start()
             words = briefing.words(own[running.told :])
             await _say(running.process, {"type": "user", "message": _user(words)})
@@ -102,24 +114,24 @@ class Fork:
             yield answer.chunks()
             if answer.done:
                 running.told = len(own) + 1  # With the answer that the loop is about to keep.
-                self._running[context.session] = running
-                running = None
-                while len(self._running) > MOST:
-                    end(self._running.pop(next(iter(self._running))).process)
+                kept, running = running, None
+                await self.waiting.keep(self.point, context.session, kept)
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise Unreachable(
                 "Claude Code could not be talked to.", then="See `sidechat doctor`."
             ) from error
         finally:
             if running is not None:
-                await gone(running.process)
+                await running.gone()
 
     def close(self) -> None:
-        for running in self._running.values():
-            end(running.process)
-        self._running.clear()
+        self.waiting.close(self.point)
 
-    async def _start(self) -> _Running:
+    async def gone(self) -> None:
+        """Wait until nothing is left of what `close` ended."""
+        await self.waiting.gone(self.point)
+
+    async def _start(self) -> Running:
         argv = [*self.started.command, "-p", "--resume", self.point.ref, "--fork-session"]
         argv += ["--no-session-persistence", "--input-format", "stream-json"]
         argv += ["--output-format", "stream-json"]
@@ -137,7 +149,7 @@ class Fork:
         }
         process = await start(argv, self.point.cwd, {**self.environ, **more})
         assert process.stdout is not None
-        running = _Running(process, BufferedByteReceiveStream(process.stdout))
+        running = Running(process, BufferedByteReceiveStream(process.stdout))
         opening: dict[str, Any] = {"subtype": "initialize", "hooks": {}}
         await _say(
             process, {"type": "control_request", "request_id": "sidechat", "request": opening}
@@ -149,7 +161,7 @@ class Fork:
 class _Answer:
     """Reads one answer off the pipe, denying every call on the way."""
 
-    running: _Running
+    running: Running
     done: bool = False
 
     async def chunks(self) -> AsyncIterator[Chunk]:

@@ -12,11 +12,12 @@ from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.codex import deliver, locate
 from sidechat_mcp.clients.codex.drafting import NAME
-from sidechat_mcp.clients.codex.hosted import Fork
+from sidechat_mcp.clients.codex.hosted import Fork, Running
 from sidechat_mcp.clients.codex.places import Places, opened
 from sidechat_mcp.clients.codex.program import Program
 from sidechat_mcp.clients.codex.standing import turn_of
 from sidechat_mcp.clients.codex.transcript import read
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
@@ -33,6 +34,7 @@ class Codex:
     def __init__(self, environ: Mapping[str, str], patience: float = PATIENCE) -> None:
         self._environ = environ
         self._patience = patience
+        self._waiting = Waiting[Running]()
 
     @property
     def name(self) -> str:
@@ -71,7 +73,9 @@ class Codex:
         if _TURN.fullmatch(turn_of(point.turn)) is None:
             return None
         command = Program(self._environ).command()
-        return Fork(point, command, self._environ) if command is not None else None
+        if command is None:
+            return None
+        return Fork(point, command, self._environ, self._waiting)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         """By the client's daemon, where the person opened that door and it has the thread."""

@@ -25,8 +25,9 @@ from sidechat_mcp.clients.codex.places import Places, opened
 from sidechat_mcp.clients.codex.standing import Standing, items, standing, turn_of
 from sidechat_mcp.clients.codex.transcript import rows
 from sidechat_mcp.clients.jsonl import Tally
-from sidechat_mcp.clients.lodging import end, gone, start
+from sidechat_mcp.clients.lodging import end, gone, leave, start
 from sidechat_mcp.clients.values import mapping, word
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.assemble import Context, Message
 from sidechat_mcp.errors import InvalidRequest, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
@@ -37,7 +38,7 @@ SERVERS_PATIENCE = 10.0
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A fork at work: `told` is how many of the session's own messages, answers left out, it has
     been given."""
 
@@ -47,6 +48,19 @@ class _Running:
     model: str | None
     told: int = 0
 
+    @property
+    def runs(self) -> bool:
+        return self.process.returncode is None
+
+    def end(self) -> None:
+        end(self.process)
+
+    async def leave(self) -> None:
+        await leave(self.process)
+
+    async def gone(self) -> None:
+        await gone(self.process)
+
 
 @dataclass(slots=True)
 class Fork:
@@ -55,8 +69,7 @@ class Fork:
     point: Point
     command: Sequence[str]
     environ: Mapping[str, str]
-    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
-    _ended: list[Process] = field(default_factory=list[Process])
+    waiting: Waiting[Running] = field(default_factory=Waiting[Running])
     _trust: Trust | None = None
 
     @property
@@ -74,46 +87,33 @@ class Fork:
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        running = self._running.pop(context.session, None)
+        running = await self.waiting.take(self.point, context.session)
         own = briefing.own(context)
         try:
-            if running is not None and running.process.returncode is not None:
-                await gone(running.process)
-                running = None
             if running is None:
                 running = await self._start()
             answer = await _ask(running, own)
             yield answer.chunks()
             if answer.done:
                 running.told = _asked(own)
-                # Of two that answered one session at once, one is kept.
-                running = self._kept(context.session, running)
+                kept, running = running, None
+                await self.waiting.keep(self.point, context.session, kept)
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise Unreachable(
                 "Codex could not be talked to.", then="See `sidechat doctor`."
             ) from error
         finally:
             if running is not None:
-                await gone(running.process)
-
-    def _kept(self, session: str, running: _Running) -> _Running | None:
-        """Keep `running` for the next turn of `session`; what is not needed any more."""
-        former = self._running.pop(session, None)
-        self._running[session] = running
-        return former
+                await running.gone()
 
     def close(self) -> None:
-        for running in self._running.values():
-            end(running.process)
-            self._ended.append(running.process)
-        self._running.clear()
+        self.waiting.close(self.point)
 
     async def gone(self) -> None:
         """Wait until nothing is left of what `close` ended."""
-        while self._ended:
-            await gone(self._ended.pop())
+        await self.waiting.gone(self.point)
 
-    async def _start(self) -> _Running:
+    async def _start(self) -> Running:
         stood = await run_sync(self._standing)
         for _ in range(2):
             process = await self._process()
@@ -144,7 +144,7 @@ class Fork:
         self._trust = gate.found(listed)
         return self._trust is not None and self._trust.trusted
 
-    async def _fork(self, process: Process, talk: Talk, stood: Standing) -> _Running:
+    async def _fork(self, process: Process, talk: Talk, stood: Standing) -> Running:
         read = await talk.ask("config/read", {"cwd": self.point.cwd, "includeLayers": False})
         config = mapping(read.get("config"))
         asked: dict[str, Any] = {
@@ -169,7 +169,7 @@ class Fork:
         with anyio.move_on_after(SERVERS_PATIENCE):
             while not awaited <= talk.up:
                 await talk.next()
-        return _Running(process, talk, thread, word(forked.get("model")))
+        return Running(process, talk, thread, word(forked.get("model")))
 
     def _standing(self) -> Standing:
         """Raises: ProviderError where the conversation is not there any more."""
@@ -203,7 +203,7 @@ def _settings(stood: Standing, config: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-async def _ask(running: _Running, own: Sequence[Message]) -> Answer:
+async def _ask(running: Running, own: Sequence[Message]) -> Answer:
     new = [place for place, one in enumerate(own) if one.role != "assistant"][running.told :]
     # A fork that was told nothing yet hears the earlier answers too, under a label.
     fresh = own if not running.told else [own[place] for place in new]

@@ -12,12 +12,13 @@ from anyio.to_thread import run_sync
 from sidechat_mcp.clients.opencode.database import Database, Session, consult
 from sidechat_mcp.clients.opencode.deliver import note
 from sidechat_mcp.clients.opencode.drafting import NAME
-from sidechat_mcp.clients.opencode.hosted import Fork
+from sidechat_mcp.clients.opencode.hosted import Fork, Running
 from sidechat_mcp.clients.opencode.locate import Search
 from sidechat_mcp.clients.opencode.places import Places
 from sidechat_mcp.clients.opencode.program import DOORS, executable, listed
 from sidechat_mcp.clients.opencode.transcript import told
 from sidechat_mcp.clients.opencode.tree import Tree, rooted
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
@@ -38,6 +39,7 @@ class Opencode:
     ) -> None:
         self._environ = environ
         self._patience = patience
+        self._waiting = Waiting[Running]()
         places = Places(environ)
         self._search = Search(places, since) if since is not None else Search(places)
 
@@ -81,7 +83,7 @@ class Opencode:
         found = Places(self._environ).find(point.ref, point.cwd)
         if program is None or found is None or rooted(found.path) is not None:
             return None
-        return Fork(point, found.path, program, point.cwd, self._environ)
+        return Fork(point, found.path, program, point.cwd, self._environ, self._waiting)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         """Only for who opened this door: it writes a message into the client's store."""

@@ -30,6 +30,7 @@ from sidechat_mcp.clients.opencode.seed import Cut
 from sidechat_mcp.clients.opencode.server import Served, ask, serve
 from sidechat_mcp.clients.opencode.voice import Voice
 from sidechat_mcp.clients.values import mapping, sequence
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
@@ -37,13 +38,24 @@ from sidechat_mcp.ports.provider import About, Chunk
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A fork at work: `told` is how many of the session's own messages it has been given."""
 
     served: Served
     room: Room
     voice: Voice
     told: int = 0
+
+    @property
+    def runs(self) -> bool:
+        return self.served.runs
+
+    def end(self) -> None:
+        self.served.end()
+        self.room.close()
+
+    async def leave(self) -> None:
+        await self.gone()  # A server does not care for the end of its input.
 
     async def gone(self) -> None:
         await self.served.gone()
@@ -60,8 +72,7 @@ class Fork:
     program: str
     cwd: str
     environ: Mapping[str, str]
-    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
-    _ended: list[_Running] = field(default_factory=list[_Running])
+    waiting: Waiting[Running] = field(default_factory=Waiting[Running])
 
     @property
     def about(self) -> About:
@@ -78,12 +89,10 @@ class Fork:
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        running = self._running.pop(context.session, None)
+        running = await self.waiting.take(self.point, context.session)
         own = briefing.own(context)
         try:
-            if running is None or not running.served.runs:
-                if running is not None:
-                    await running.gone()
+            if running is None:
                 running = await self._start()
             prompt = running.voice.prompt(briefing.words(own[running.told :]))
             async with (
@@ -97,8 +106,8 @@ class Fork:
                 yield _chunks(answer, lines, client)
             if answer.over:
                 running.told = len(own) + 1  # With the answer that the loop is about to keep.
-                self._running[context.session] = running
-                running = None
+                kept, running = running, None
+                await self.waiting.keep(self.point, context.session, kept)
         except (httpx2.HTTPError, OSError, StopAsyncIteration) as error:
             raise Unreachable(
                 "opencode could not be talked to.", then="See `sidechat doctor`."
@@ -108,24 +117,19 @@ class Fork:
                 await running.gone()
 
     def close(self) -> None:
-        for running in self._running.values():
-            running.served.end()
-            running.room.close()
-            self._ended.append(running)
-        self._running.clear()
+        self.waiting.close(self.point)
 
     async def gone(self) -> None:
         """Wait until nothing is left of what `close` ended."""
-        while self._ended:
-            await self._ended.pop().served.gone()
+        await self.waiting.gone(self.point)
 
-    async def _start(self) -> _Running:
+    async def _start(self) -> Running:
         """Raises: ProviderError, httpx2.HTTPError, OSError."""
         at = await run_sync(seed.cut, self.parent, self.point)
         room = await run_sync(rooms.make, self.environ, Places(self.environ).home)
         try:
             served = await serve(self.program, self.cwd, _apart(self.environ, room), _quiet(room))
-            running = _Running(served, room, at.voice)
+            running = Running(served, room, at.voice)
         except BaseException:
             room.close()
             raise

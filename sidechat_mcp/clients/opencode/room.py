@@ -9,9 +9,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 REFUSAL = "This side conversation is read-only: no tool is carried out."
 SHELLS = ("bash", "zsh", "sh", "dash", "ksh")
@@ -27,7 +27,7 @@ class Room:
 
     path: Path
     shell: Path
-    lock: int
+    lock: BinaryIO
 
     @property
     def data(self) -> Path:
@@ -44,9 +44,9 @@ class Room:
         return self.data / "opencode" / "opencode.db"
 
     def close(self) -> None:
+        """Once more does no harm."""
         shutil.rmtree(self.path, ignore_errors=True)
-        with suppress(OSError):
-            os.close(self.lock)
+        self.lock.close()
 
 
 def make(environ: Mapping[str, str], home: Path) -> Room:
@@ -55,7 +55,7 @@ def make(environ: Mapping[str, str], home: Path) -> Room:
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
     _clear(rooms)
     path = Path(tempfile.mkdtemp(dir=rooms))
-    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = (path / "lock").open("xb")
     room = Room(path, path / "bin" / _shell(environ), lock)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -11,11 +11,12 @@ import anyio
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients.pi.drafting import NAME
-from sidechat_mcp.clients.pi.hosted import Fork
+from sidechat_mcp.clients.pi.hosted import Fork, Running
 from sidechat_mcp.clients.pi.locate import Search
 from sidechat_mcp.clients.pi.places import Places
 from sidechat_mcp.clients.pi.program import program
 from sidechat_mcp.clients.pi.transcript import read
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
@@ -34,6 +35,7 @@ class Pi:
         self._environ = environ
         self._since = since
         self._patience = patience
+        self._waiting = Waiting[Running]()
 
     @property
     def name(self) -> str:
@@ -69,7 +71,9 @@ class Pi:
 
     def hosted(self, point: Point) -> Hosted | None:
         started = program(self._environ)
-        return Fork(point, started, self._environ) if started is not None else None
+        if started is None:
+            return None
+        return Fork(point, started, self._environ, self._waiting)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         return None  # A running pi has no door of its own; `setup pi --hook` adds an extension.

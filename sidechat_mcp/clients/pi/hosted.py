@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
-from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
 from sidechat_mcp.clients import briefing
-from sidechat_mcp.clients.lodging import end, gone, start
+from sidechat_mcp.clients.lodging import end, gone, leave, start
 from sidechat_mcp.clients.pi import room as rooms
 from sidechat_mcp.clients.pi.places import Places
 from sidechat_mcp.clients.pi.room import Room
 from sidechat_mcp.clients.pi.rpc import Answer, Pipe
 from sidechat_mcp.clients.values import mapping, sequence
+from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.errors import ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
@@ -35,12 +35,24 @@ ASIDE = "[Side question] "
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
     """A fork at work: `told` is how many of the session's own messages it has been given."""
 
     pipe: Pipe
     room: Room
     told: int = 0
+
+    @property
+    def runs(self) -> bool:
+        return self.pipe.process.returncode is None
+
+    def end(self) -> None:
+        end(self.pipe.process)
+        self.room.close()
+
+    async def leave(self) -> None:
+        await leave(self.pipe.process)
+        self.room.close()
 
     async def gone(self) -> None:
         await gone(self.pipe.process)
@@ -54,8 +66,7 @@ class Fork:
     point: Point
     program: str
     environ: Mapping[str, str]
-    _running: dict[str, _Running] = field(default_factory=dict[str, _Running])
-    _ended: list[Process] = field(default_factory=list[Process])
+    waiting: Waiting[Running] = field(default_factory=Waiting[Running])
 
     @property
     def about(self) -> About:
@@ -72,12 +83,10 @@ class Fork:
 
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        running = self._running.pop(context.session, None)
+        running = await self.waiting.take(self.point, context.session)
         own = briefing.own(context)
         try:
-            if running is None or running.pipe.process.returncode is not None:
-                if running is not None:
-                    await running.gone()
+            if running is None:
                 running = await self._start()
                 await _shown(running.pipe)
             words = briefing.words(own[running.told :])
@@ -88,8 +97,8 @@ class Fork:
             yield answer.chunks()
             if answer.done:
                 running.told = len(own) + 1  # With the answer that the loop is about to keep.
-                self._running[context.session] = running
-                running = None
+                kept, running = running, None
+                await self.waiting.keep(self.point, context.session, kept)
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             raise Unreachable(
                 "pi could not be talked to.", then="See `sidechat doctor`."
@@ -99,18 +108,13 @@ class Fork:
                 await running.gone()
 
     def close(self) -> None:
-        for running in self._running.values():
-            end(running.pipe.process)
-            self._ended.append(running.pipe.process)
-            running.room.close()
-        self._running.clear()
+        self.waiting.close(self.point)
 
     async def gone(self) -> None:
         """Wait until nothing is left of what `close` ended."""
-        while self._ended:
-            await gone(self._ended.pop())
+        await self.waiting.gone(self.point)
 
-    async def _start(self) -> _Running:
+    async def _start(self) -> Running:
         room = await run_sync(self._room)
         try:
             argv = [self.program, "--fork", str(room.copy), "--session-id", self.point.ref]
@@ -118,7 +122,7 @@ class Fork:
             kept = {name: value for name, value in self.environ.items() if name not in _SECRETS}
             process = await start(argv, self.point.cwd, kept)
             assert process.stdout is not None
-            return _Running(Pipe(process, BufferedByteReceiveStream(process.stdout)), room)
+            return Running(Pipe(process, BufferedByteReceiveStream(process.stdout)), room)
         except BaseException:
             room.close()
             raise

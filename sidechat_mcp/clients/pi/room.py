@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from sidechat_mcp.clients.jsonl import Tally, objects
 from sidechat_mcp.clients.lodging import private
@@ -39,7 +40,7 @@ class Room:
     """`lock` is held as long as the room is used: nobody clears away what somebody locks."""
 
     path: Path
-    lock: int
+    lock: BinaryIO
 
     @property
     def copy(self) -> Path:
@@ -54,8 +55,9 @@ class Room:
         return self.path / "sessions"
 
     def close(self) -> None:
+        """Once more does no harm."""
         shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
+        self.lock.close()
 
 
 def make(environ: Mapping[str, str], parent: Path, record: str) -> Room:
@@ -65,7 +67,7 @@ def make(environ: Mapping[str, str], parent: Path, record: str) -> Room:
     private(rooms)
     _clear(rooms)
     path = Path(tempfile.mkdtemp(dir=rooms))
-    room = Room(path, os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    room = Room(path, (path / "lock").open("xb"))
     try:
         fcntl.flock(room.lock, fcntl.LOCK_EX)
         room.sessions.mkdir(mode=0o700)
