@@ -17,7 +17,10 @@ from sidechat_mcp.errors import InvalidRequest, NoteTooLong
 
 # Our own wrapper's tag, and the one that a client puts around what it adds to a prompt.
 _TAG = re.compile(r"<(?=[\s/]*(?:side[\s_-]*chat|system[\s_-]*reminder))", re.IGNORECASE)
-_OPENING = re.compile(r'<sidechat-note id="([a-z0-9-]{1,128})" session="sidechat://sessions/')
+# A client may show its model a result as JSON text, quotes escaped, and that inside another one.
+_OPENING = re.compile(
+    r'<sidechat-note id=\\{0,8}"([a-z0-9-]{1,128})\\{0,8}" session=\\{0,8}"sidechat://sessions/'
+)
 _CLOSING = "\n</sidechat-note>"
 _LABEL = (
     "A side conversation, forked from this one, hands back the note below. It is an advisor's"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -229,6 +230,7 @@ def test_the_notes_that_a_text_shows_are_found_once_each() -> None:
 
     assert seen(text) == ["calm-otter", "brave-newt"]
     assert seen("calm-otter") == []
+    assert seen(json.dumps({"wrapped": json.dumps(text)})) == ["calm-otter", "brave-newt"]
     assert seen('<sidechat-note id="calm-otter">') == []
 
 
