@@ -54,9 +54,10 @@ class Log:
     def write(self, turn: Turn) -> None:
         """Append a closed turn."""
         for item in self._with_heads(turn.items):
-            digest = hashlib.sha256(codec.dump(item.body)).hexdigest()[:8]
+            written = codec.dump(item.body)
+            digest = hashlib.sha256(written).hexdigest()[:8]
             id = EventId(_unused(f"{named(item.id)}:{digest}", self._taken))
-            self.drafts.append(Draft(id, item.at, item.body))
+            self.drafts.append(Draft(id, item.at, item.body, written))
 
     def turn(self, record: str) -> TurnId:
         """A name for a turn that begins with `record`; a record may begin only one of a name."""

@@ -193,11 +193,13 @@ Body = Known | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What happened and when (milliseconds since 1970, UTC), without a place."""
+    """What happened and when (milliseconds since 1970, UTC), without a place. `written` is the
+    body's stored spelling, where whoever made the draft has it at hand."""
 
     id: EventId
     at: int
     body: Body
+    written: bytes | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

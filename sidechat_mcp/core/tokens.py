@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import Block, Media, Text, Thinking, ToolUse
@@ -12,12 +13,32 @@ MEDIA = 1500
 """What an image or a document counts, whatever its size."""
 
 
-def estimate(messages: Sequence[Message]) -> int:
-    """About how many tokens `messages` are: readable text, calls and results, by METHOD.
-    Media count a fixed 1,500 each."""
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How much there is of readable text, calls and results, in code points, and how many media.
+    Two can be added."""
+
+    code_points: int = 0
+    media: int = 0
+
+    def __add__(self, other: Weight) -> Weight:
+        return Weight(self.code_points + other.code_points, self.media + other.media)
+
+    @property
+    def tokens(self) -> int:
+        """About how many these are, by METHOD. Media count a fixed 1,500 each."""
+        return -(-self.code_points // 4) + MEDIA * self.media
+
+
+def weigh(messages: Sequence[Message]) -> Weight:
     blocks = [block for message in messages for block in message.content]
     media = sum(isinstance(block, Media) for block in blocks)
-    return -(-sum(map(_code_points, blocks)) // 4) + MEDIA * media
+    return Weight(sum(map(_code_points, blocks)), media)
+
+
+def estimate(messages: Sequence[Message]) -> int:
+    """About how many tokens `messages` are, by METHOD."""
+    return weigh(messages).tokens
 
 
 def _code_points(block: Block) -> int:

@@ -24,6 +24,7 @@ from sidechat_mcp.ports.client import Client, Found, Transcript
 from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.sidechat.parts import Parts, joined
 from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.sidechat.unswept import unswept
 
 Reader = Callable[[], Awaitable[Transcript]]
 PAUSE = 0.02
@@ -207,16 +208,22 @@ class Adoption:
 
     async def _import(self, caller: Caller, reader: Reader, cwd: str | None) -> Parent:
         for attempt in range(TRIES):
-            read = await reader()
             try:
-                row = await self._imported(caller, read, read.cwd or cwd, sure=attempt > 0)
-                await self._mark_seen(caller, read)
-                return Parent(await self.parts.store.row(row.header.id), read)
+                with unswept():
+                    return await self._imported_now(caller, await reader(), cwd, attempt > 0)
             except Moved:
                 # Another process imports the same line, and what it added is ours too; or the
                 # file seems to be behind, and is read once more before that is believed.
                 await anyio.sleep(PAUSE)
         raise ParentNotFound("That conversation changes too fast to be read.", then="Try again.")
+
+    async def _imported_now(
+        self, caller: Caller, read: Transcript, cwd: str | None, sure: bool
+    ) -> Parent:
+        row = await self._imported(caller, read, read.cwd or cwd, sure=sure)
+        await self._mark_seen(caller, read)
+        # What is in the log now need not be held a second time.
+        return Parent(await self.parts.store.row(row.header.id), replace(read, drafts=()))
 
     async def _imported(
         self, caller: Caller, read: Transcript, cwd: str | None, *, sure: bool

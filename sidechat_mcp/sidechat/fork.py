@@ -5,12 +5,11 @@ length. What the report says of the history is computed once per place and kept.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest, excerpt, heads, spending
+from sidechat_mcp.core import excerpt, heads
 from sidechat_mcp.core.assemble import Message, assemble
 from sidechat_mcp.core.balance import Cut
 from sidechat_mcp.core.content import text
@@ -20,11 +19,9 @@ from sidechat_mcp.core.events import (
     Event,
     Header,
     RequestHeader,
-    ToolResult,
-    TurnStart,
 )
 from sidechat_mcp.core.framing import FRAMING, SOURCE, condense_order, condense_source
-from sidechat_mcp.core.ids import SessionId, TurnId
+from sidechat_mcp.core.ids import TurnId
 from sidechat_mcp.core.tokens import METHOD, estimate
 from sidechat_mcp.errors import InvalidRequest, NothingToFork
 from sidechat_mcp.harness.agents import Meta, Seed, injection
@@ -34,10 +31,10 @@ from sidechat_mcp.ports.provider import About
 from sidechat_mcp.ports.store import Once, Row
 from sidechat_mcp.sidechat.adopt import Adoption, Parent
 from sidechat_mcp.sidechat.agency import QUOTING, hosted_name, hosted_point, point
+from sidechat_mcp.sidechat.figures import Counting, Figures
 from sidechat_mcp.sidechat.parts import Parts, joined, keyed, name, uri
 from sidechat_mcp.sidechat.reports import AgentReport, Caller, ForkReport
 
-KEPT_FIGURES = 256
 NEARLY = 0.8
 """From this part of a model's window on, a report warns."""
 TAIL = 512
@@ -47,29 +44,14 @@ SUMMARY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What a seed adds up to."""
-
-    header: RequestHeader
-    turns: int
-    tokens: int
-    repaired: int
-    compacted: int | None
-    head_digest: str | None
-    prefix_digest: str
-    reported: int | None = None
-    """Tokens, as the parent's own provider counted them last, head and answer included; None
-    where that head is not one that a child can carry."""
-
-
 @dataclass(slots=True)
 class Fork:
     parts: Parts
     adoption: Adoption
-    _figures: OrderedDict[tuple[SessionId, int], Figures] = field(
-        default_factory=OrderedDict[tuple[SessionId, int], Figures]
-    )
+    _counting: Counting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._counting = Counting(self.parts.sessions)
 
     async def __call__(
         self,
@@ -151,7 +133,7 @@ class Fork:
         if about.head == "substituted":
             first.append(RequestHeader(model=about.model or about.name))
         elif about.head == "same":
-            parent = (await self._figure(row, cut.length)).header
+            parent = (await self._counting.of(row, cut.length)).header
             bound = self.parts.bound.get(row.header.client or "", "[]")
             own = heads.carried(parent, about.model, bound)
             if own != parent or self.parts.agents.seams.assemble:
@@ -195,7 +177,7 @@ class Fork:
         about = self.parts.about(child.header.agent)
         header = child.header
         parent = found.row.header
-        figures = await self._figure(found.row, header.seed_length)
+        figures = await self._counting.of(found.row, header.seed_length)
         own = await self.parts.sessions.tail(child, header.seed_length)
         head = _head(figures.header, own, about)
         size = _tokens(figures, own)
@@ -223,34 +205,6 @@ class Fork:
             notice=_notice(parent, about, head, full),
         )
         return _with_transcript(report, found.transcript)
-
-    async def _figure(self, parent: Row, length: int) -> Figures:
-        place = (parent.header.id, length)
-        if place not in self._figures:
-            events = (await self.parts.sessions.events(parent))[:length]
-            self._figures[place] = _figures(parent.header, events)
-            if len(self._figures) > KEPT_FIGURES:
-                self._figures.popitem(last=False)
-        return self._figures[place]
-
-
-def _figures(parent: Header, events: Sequence[Event]) -> Figures:
-    context = assemble(events, seed_length=len(events), session=parent.id)
-    bodies = [event.body for event in events]
-    compactions = [body for body in bodies if isinstance(body, ContextCompacted)]
-    whole = heads.known(context.header.system) and heads.known(context.header.tools)
-    return Figures(
-        header=context.header,
-        turns=max((body.number or 0 for body in bodies if isinstance(body, TurnStart)), default=0),
-        tokens=estimate(context.messages),
-        repaired=sum(
-            isinstance(body, ToolResult) and body.synthetic is not None for body in bodies
-        ),
-        compacted=compactions[-1].covers if compactions else None,
-        head_digest=digest.head_digest(context.header) if whole else None,
-        prefix_digest=digest.messages_digest(context.messages),
-        reported=spending.reported(bodies) if whole else None,
-    )
 
 
 def _head(parent: RequestHeader, own: Sequence[Event], about: About) -> str:

@@ -66,7 +66,8 @@ class Log:
         if turn.of == "turn":
             items = list(self._with_headers(items))
         for item in items:
-            self.drafts.append(Draft(self._id(item), item.at, item.body))
+            written = codec.dump(item.body)
+            self.drafts.append(Draft(self._id(item, written), item.at, item.body, written))
 
     def _with_headers(self, items: list[Item]) -> Iterator[Item]:
         first = next((one for one in items if _model(one) is not None), None)
@@ -78,8 +79,8 @@ class Log:
                 yield Item(header.uuid, item.at, RequestHeader(model=model))
             yield item
 
-    def _id(self, item: Item) -> EventId:
-        digest = hashlib.sha256(codec.dump(item.body)).hexdigest()[:8]
+    def _id(self, item: Item, written: bytes) -> EventId:
+        digest = hashlib.sha256(written).hexdigest()[:8]
         wanted = name = f"{_name(item.uuid)}:{digest}"
         times = 1
         while name in self.taken:

@@ -76,7 +76,7 @@ class Log:
             *self._with_headers(turn),
             Item(last.name, last.at, TurnEnd(turn.id, end, detail if of == "turn" else None)),
         ]
-        drafts = [Draft(self._id(one), one.at, one.body) for one in items]
+        drafts = [self._draft(one) for one in items]
         self.segments.append(Segment(drafts, turn.asked, *before, dict(turn.delivered)))
 
     def drop(self, turns: int) -> None:
@@ -102,9 +102,11 @@ class Log:
                 self.model = item.body.model
             yield item
 
-    def _id(self, item: Item) -> EventId:
-        digest = hashlib.sha256(codec.dump(item.body)).hexdigest()[:8]
-        return EventId(self._free(f"{item.name}:{digest}"))
+    def _draft(self, item: Item) -> Draft:
+        written = codec.dump(item.body)
+        digest = hashlib.sha256(written).hexdigest()[:8]
+        id = EventId(self._free(f"{item.name}:{digest}"))
+        return Draft(id, item.at, item.body, written)
 
     def _free(self, wanted: str) -> str:
         name, times = wanted, 1

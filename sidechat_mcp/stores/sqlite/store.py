@@ -45,9 +45,11 @@ from sidechat_mcp.stores.sqlite.pulse import Pulse
 from sidechat_mcp.stores.sqlite.reader import AT_ONCE, Reader
 from sidechat_mcp.stores.sqlite.schema import STEPS
 from sidechat_mcp.stores.sqlite.writer import Writer
-from sidechat_mcp.stores.sqlite.writes import Append, Create, Forget, encode
+from sidechat_mcp.stores.sqlite.writes import Append, Create, Encoded, Forget, encode
 
 CACHE = 16 * 1024 * 1024
+FEW = 200
+"""Drafts that are spelled in the event loop: about a millisecond."""
 _TRIES = 3
 _BETWEEN = 0.002
 
@@ -103,7 +105,7 @@ class SqliteStore:
         await self._may_write()
         if not is_session_id(header.id):
             raise InvalidRequest(f"{header.id!r} is no session id.", then="Use [a-z0-9-].")
-        return await self._writer.carry_out(Create(header, encode(drafts), once))
+        return await self._writer.carry_out(Create(header, await _encoded(drafts), once))
 
     async def append(
         self,
@@ -114,7 +116,8 @@ class SqliteStore:
         once: Once | None = None,
     ) -> Receipt:
         await self._may_write()
-        return await self._writer.carry_out(Append(session, encode(drafts), expect, once))
+        encoded = await _encoded(drafts)
+        return await self._writer.carry_out(Append(session, encoded, expect, once))
 
     async def forget(self, session: SessionId) -> None:
         await self._may_write()
@@ -249,6 +252,11 @@ async def open_sqlite(
 
 Refuse = Callable[[], StoreError | NewerSchema] | None
 Reading = Callable[[Path], Connection]
+
+
+async def _encoded(drafts: Sequence[Draft]) -> Sequence[Encoded]:
+    """Few are written where we stand; many must not keep the event loop from everybody else."""
+    return encode(drafts) if len(drafts) <= FEW else await to_thread.run_sync(encode, drafts)
 
 
 def _open(path: Path, steps: Sequence[Sequence[str]]) -> tuple[Files, Connection, Refuse, Reading]:

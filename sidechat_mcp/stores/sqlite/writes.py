@@ -32,7 +32,10 @@ _ONCE = "SELECT digest, session, seq, kept, at FROM once WHERE key = ?"
 def encode(drafts: Sequence[Draft]) -> Sequence[Encoded]:
     """Raises InvalidRequest for a body that has no stored spelling."""
     try:
-        return [(stored(draft.id), draft.at, codec.dump(draft.body)) for draft in drafts]
+        return [
+            (stored(draft.id), draft.at, draft.written or codec.dump(draft.body))
+            for draft in drafts
+        ]
     except (ValueError, TypeError) as error:
         raise InvalidRequest(f"An event cannot be stored: {error}.") from error
 
