@@ -188,7 +188,7 @@ class DamagedLog(OutsideError):
     def __init__(self, session: str, seq: int, what: str) -> None:
         super().__init__(
             f"Session {session!r} is damaged at event {seq}: {what}.",
-            then="Restore the database from a backup, or `forget` the session.",
+            then=f"Restore the database from a backup, or `forget {session}`.",
         )
         self.session, self.seq = session, seq
 

@@ -56,6 +56,16 @@ def identity(child: SessionId, covered_to: int, own_text: str | None) -> str:
     return key if own_text is None else f"{key}/{digest.of_text(own_text)}"
 
 
+def brought_back(key: str, standing: str) -> str:
+    """The key of a merge that brings a replaced note back instead of the one that stands."""
+    return f"{key}@{standing}"
+
+
+def first(key: str) -> str:
+    """The identity that a key of ours stands for, whether or not it brings a note back."""
+    return key.partition("@")[0]
+
+
 def prefix(child: SessionId) -> str:
     """What the identities of all merges of `child` begin with."""
     return f"merge/{child}/"

@@ -32,6 +32,8 @@ class Checkup:
     async def __call__(self, row: Row) -> Replayed:
         """Verify one session: its lineage's checksums, then each request of its own range."""
         session, first = row.header.id, row.header.seed_length
+        if row.damaged:
+            return Replayed(session, 0, "failed", row.damaged, 0)
         try:
             events = await self.store.read(session, verify=True)
         except DamagedLog as error:

@@ -83,6 +83,8 @@ class Converse:
                 "There is no side session to continue here.", then="`fork` a conversation first."
             )
         row = max(rows, key=lambda one: one.active)
+        if row.damaged:
+            row = await self.parts.store.row(row.header.id)  # It says what is wrong.
         return row, (await self.parts.sessions.own(row)).title
 
     async def _candidates(self, caller: Caller) -> Sequence[Row]:

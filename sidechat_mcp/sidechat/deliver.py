@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sidechat_mcp.core import excerpt, handback
 from sidechat_mcp.core.handback import Handback
-from sidechat_mcp.errors import KeyReused
+from sidechat_mcp.errors import DamagedLog, KeyReused, NewerSchema
 from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.sidechat.adopt import Adoption, line_of, waiting
 from sidechat_mcp.sidechat.parts import Parts
@@ -34,26 +35,17 @@ class Delivery:
             return "none"
         if await self.parts.store.once(f"seen/{note.note}") is not None:
             return "delivered"
-        moment = await self._moment(caller, mirror)
-        offers = await self.parts.store.onces(f"offered/{note.note}/{moment}/")
-        if offers:
-            return f"offered: {offers[0][0].rpartition('/')[2]}"
-        return "pending"
+        offer = await self.parts.store.once(await self._claim(caller, mirror, note))
+        return "pending" if offer is None else f"offered: {offer.digest}"
 
     async def offer(self, caller: Caller, mirror: Row, note: Handback, door: str) -> bool:
         """Take the right to offer `note` by `door` until the client's next completed turn."""
-        moment = await self._moment(caller, mirror)
-        session = mirror.header.id
-        claim = Once(f"offer/{note.note}/{moment}", door)
+        claim = Once(await self._claim(caller, mirror, note), door)
         try:
-            taken = await self.parts.store.append(session, (), expect=None, once=claim)
+            taken = await self.parts.store.append(mirror.header.id, (), expect=None, once=claim)
         except KeyReused:
             return False
-        if taken.again:
-            return False
-        mark = Once(f"offered/{note.note}/{moment}/{door}")
-        await self.parts.store.append(session, (), expect=None, once=mark)
-        return True
+        return not taken.again
 
     async def push(self, caller: Caller, mirror: Row, note: Handback) -> str | None:
         """Offer `note` by the client's own door, where it has one and the person opened it."""
@@ -70,16 +62,22 @@ class Delivery:
         query = Query(origin="mirror", owner=caller.principal, client_ref=ref, limit=20)
         texts: list[str] = []
         for mirror in await self.parts.store.rows(query):
-            for note in await self._undelivered(caller, mirror):
-                wrapped = handback.wrap(note)
-                if sum(map(len, texts)) + len(wrapped) > HOOK_LIMIT:
-                    continue  # It may still go by another door; the next one may fit.
-                if await self.offer(caller, mirror, note, "hook"):
-                    texts.append(wrapped)
+            # What cannot be read is said where somebody can act on it; a hook brings the rest.
+            with suppress(DamagedLog, NewerSchema):
+                await self._take(caller, mirror, texts)
         if not texts:
             return NOTHING
         said = {"hookEventName": "UserPromptSubmit", "additionalContext": "\n\n".join(texts)}
         return json.dumps({"hookSpecificOutput": said}, ensure_ascii=True)
+
+    async def _take(self, caller: Caller, mirror: Row, texts: list[str]) -> None:
+        """Offer by the hook what waits in `mirror`, as far as there is room in `texts`."""
+        for note in await self._undelivered(caller, mirror):
+            wrapped = handback.wrap(note)
+            if sum(map(len, texts)) + len(wrapped) > HOOK_LIMIT:
+                continue  # It may still go by another door; the next one may fit.
+            if await self.offer(caller, mirror, note, "hook"):
+                texts.append(wrapped)
 
     async def _undelivered(self, caller: Caller, mirror: Row) -> Sequence[Handback]:
         """What still waits. Only where something was offered before is the conversation read
@@ -91,9 +89,11 @@ class Delivery:
                 return await waiting(self.parts, await self.parts.store.row(mirror.header.id))
         return notes
 
-    async def _moment(self, caller: Caller, mirror: Row) -> str:
-        """Where the client's conversation stands: its live mirror and that one's last turn."""
+    async def _claim(self, caller: Caller, mirror: Row, note: Handback) -> str:
+        """The key under which one door has a note while the client's conversation stands where it
+        does: at its live mirror's last turn."""
         of = line_of(mirror)
         line = await self.adoption.line(caller, *of) if of is not None else ()
         live = line[0] if line else mirror
-        return f"{live.header.id}/{(await self.parts.sessions.cut(live)).number}"
+        number = (await self.parts.sessions.cut(live)).number
+        return f"offered/{note.note}/{live.header.id}/{number}"

@@ -6,6 +6,7 @@ import base64
 import binascii
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,16 +16,23 @@ from sidechat_mcp.core.events import (
     AssistantMessage,
     ContextMessage,
     Event,
+    Header,
     ToolResult,
     TurnStart,
     UserMessage,
 )
-from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.core.ids import ADDRESS, SessionId
 from sidechat_mcp.core.session import fold
-from sidechat_mcp.errors import InvalidRequest, ParentNotFound
+from sidechat_mcp.errors import (
+    DamagedLog,
+    InvalidRequest,
+    NewerSchema,
+    ParentNotFound,
+    SessionNotFound,
+)
 from sidechat_mcp.ports.store import Query, Row
 from sidechat_mcp.sidechat.adopt import Adoption
-from sidechat_mcp.sidechat.parts import Parts, name, uri
+from sidechat_mcp.sidechat.parts import Parts, name, parent_meant, uri
 from sidechat_mcp.sidechat.reports import Caller, Listed, Listing, Reading, Said
 
 MOST = 200
@@ -33,6 +41,12 @@ IDLE = 30 * 24 * 3600 * 1_000_000
 """Microseconds after which an untouched session is left out of recent lists."""
 KEPT_SUMMARIES = 4096
 _BACK = 64
+COMPLETED = 100
+"""How many values complete an argument (what the protocol allows in one answer)."""
+LOOKED_THROUGH = 10
+"""Pages that are looked through for them."""
+UNREADABLE = "(cannot be read)"
+"""Stands for the title of a session whose words cannot be."""
 
 
 Place = tuple[SessionId, int, Literal["whole", "seed"]]
@@ -75,11 +89,10 @@ class Lists:
             rows.extend(await self.parts.store.rows(query))
         rows.sort(key=lambda row: -row.active)
         page = rows[:limit]
-        above = dict.fromkeys(row.header.parent_session for row in page)
-        parents = [await self.parts.store.row(one) for one in above if one is not None]
-        by_id = {parent.header.id: parent for parent in parents}
+        parents = await self._above(page)
+        listed = [await self._listed(row, parents) for row in page]
         return Listing(
-            [await self._listed(row, by_id) for row in page],
+            [one for one in listed if one is not None],
             _cursor(page[-1].active) if len(rows) > limit else None,
         )
 
@@ -99,11 +112,28 @@ class Lists:
         return Reading(row.header.id, said, last + 1 if more else None)
 
     async def complete(self, caller: Caller, value: str) -> Sequence[str]:
-        listing = await self.sessions(caller, None, None, MOST, recent_only=False)
         wanted = value.strip().casefold()
-        ids = [one.session for one in listing.sessions if one.session.startswith(wanted)]
-        titled = [one.session for one in listing.sessions if wanted in one.title.casefold()]
-        return list(dict.fromkeys([*ids, *titled]))[:100]
+        if "://" in wanted and (wanted.startswith(ADDRESS) or ADDRESS.startswith(wanted)):
+            # Who typed an address gets addresses: clients show what begins as it was typed.
+            found = await self._matching(caller, wanted.removeprefix(ADDRESS[: len(wanted)]), "")
+            return [uri(one) for one in found]
+        return await self._matching(caller, wanted, wanted)
+
+    async def _matching(self, caller: Caller, begins: str, titled: str) -> Sequence[SessionId]:
+        """Sessions whose id begins so, then those whose title holds `titled` (if anything)."""
+        by_id: list[SessionId] = []
+        by_title: list[SessionId] = []
+        cursor: str | None = None
+        for _ in range(LOOKED_THROUGH):
+            page = await self.sessions(caller, None, cursor, MOST, recent_only=False)
+            by_id += [one.session for one in page.sessions if one.session.startswith(begins)]
+            by_title += [
+                one.session for one in page.sessions if titled and titled in one.title.casefold()
+            ]
+            cursor = page.next
+            if cursor is None or len(by_id) + len(by_title) > 2 * COMPLETED:
+                break
+        return list(dict.fromkeys([*by_id, *by_title]))[: COMPLETED + 1]
 
     async def title(self, row: Row) -> str:
         return (await self._summary(row)).title
@@ -111,39 +141,57 @@ class Lists:
     async def _parents(self, caller: Caller, parent: str | None) -> Sequence[SessionId | None]:
         if parent is None:
             return [None]
-        client, colon, ref = parent.partition(":")
+        client, colon, ref = parent_meant(parent).partition(":")
         if not colon:
-            return [(await self.parts.visible(caller, parent)).header.id]
+            return [(await self.parts.known(caller, client)).header.id]
         if client not in self.parts.clients and client != excerpt.CLIENT:
             known = ", ".join(sorted(self.parts.clients))
             raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
         return [row.header.id for row in await self.adoption.line(caller, client, ref)]
 
-    async def _listed(self, row: Row, parents: Mapping[SessionId, Row]) -> Listed:
+    async def _above(self, page: Sequence[Row]) -> Mapping[SessionId, Row]:
+        """The parents of a page, as far as they are there."""
+        found: dict[SessionId, Row] = {}
+        for one in dict.fromkeys(row.header.parent_session for row in page):
+            if one is not None:
+                with suppress(SessionNotFound):
+                    found[one] = await self.parts.store.row(one, damaged=True)
+        return found
+
+    async def _listed(self, row: Row, parents: Mapping[SessionId, Row]) -> Listed | None:
+        """Its line; None where it was forgotten since. What is wrong with one session is said in
+        its own line and hides no other."""
         header = row.header
-        assert header.parent_session is not None
-        parent = parents[header.parent_session]
+        parent = parents.get(header.parent_session or header.id)
         # What a line says changes with the session, and with its parent: a note lands there.
-        moment = (row.active, parent.active)
+        moment = (row.active, parent.active if parent is not None else 0)
         kept = self._lines.get(header.id)
         if kept is not None and kept[0] == moment:
             return kept[1]
-        summary = await self._summary(row)
+        wrong = row.damaged or _orphaned(header, parent)
+        try:
+            summary = await self._summary(row)
+        except SessionNotFound:
+            return None
+        except (DamagedLog, NewerSchema) as error:
+            summary, wrong = Summary(UNREADABLE, 0, untitled=True), wrong or str(error)
         merged = await self.parts.store.onces(handback.prefix(header.id))
         line = Listed(
             session=header.id,
             uri=uri(header.id),
             title=summary.title,
-            parent=header.parent_session,
-            parent_name=name(parent.header),
-            created=header.created_at,
+            parent=header.parent_session or header.id,
+            parent_name=name(parent.header if parent is not None else header),
+            created=header.created_at or row.active // 1000,
             active=row.active // 1000,
             turns=summary.turns,
             merged=bool(merged),
+            damaged=wrong,
         )
-        self._lines[header.id] = moment, line
-        if len(self._lines) > KEPT_SUMMARIES:
-            self._lines.popitem(last=False)
+        if not wrong:
+            self._lines[header.id] = moment, line
+            if len(self._lines) > KEPT_SUMMARIES:
+                self._lines.popitem(last=False)
         return line
 
     async def _summary(self, row: Row) -> Summary:
@@ -177,6 +225,14 @@ class Lists:
             if len(self._summaries) > KEPT_SUMMARIES:
                 self._summaries.popitem(last=False)
         return kept
+
+
+def _orphaned(header: Header, parent: Row | None) -> str:
+    """What is wrong with the parent that a side session cannot be without."""
+    if parent is None:
+        missing = "the session it was forked from is missing"
+        return str(DamagedLog(header.id, max(header.seed_length - 1, 0), missing))
+    return parent.damaged
 
 
 def _said(events: Sequence[Event]) -> Iterator[tuple[int, Said]]:

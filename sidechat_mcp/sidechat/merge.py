@@ -38,6 +38,7 @@ POLL = 0.05
 REWOUND = (
     "That conversation went back behind the place of this fork since; the note still goes to it."
 )
+REPLACED = "The note {note} has taken its place since."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Merge:
         if own_text is not None:
             own_text = self._unaltered(own_text)
         state = await self._state(child)
-        done = None if draft else await self._done(state, own_text)
+        done = None if draft else (await self._identity(state, own_text))[1]
         if done is None and own_text is None:
             state, own_words = await self._drafted(child)
         else:
@@ -101,9 +102,24 @@ class Merge:
             )
         return state
 
-    async def _done(self, state: Session, own_text: str | None) -> Receipt | None:
-        """The receipt of a merge that covered the same turns, with `again` set."""
-        return await self.parts.store.once(_once(state, own_text).key)
+    async def _identity(self, state: Session, own_text: str | None) -> tuple[Once, Receipt | None]:
+        """What this merge is, and its receipt where its note is the one that stands. One that
+        another note replaced since is brought back by a merge of its own (decision 0013)."""
+        child = state.header.id
+        covered = handback.covered(state)
+        assert covered is not None
+        key = handback.identity(child, covered[1], own_text)
+        before = await self.parts.store.onces(handback.prefix(child))
+        if before:
+            last, receipt = max(before, key=lambda one: one[1].seq)
+            if handback.first(last) == key:
+                return Once(last, kept="identity"), receipt
+            standing, _ = await self._event(receipt)
+            if standing.text == own_text and standing.covers[1] == covered[1]:
+                return Once(last, kept="identity"), receipt
+            if any(handback.first(one) == key for one, _ in before):
+                key = handback.brought_back(key, standing.note)
+        return Once(key, kept="identity"), None
 
     async def _drafted(self, child: Row) -> tuple[Session, str]:
         """The child's note and the state it stands for: its last draft while nothing newer was
@@ -195,7 +211,9 @@ class Merge:
             )
             return text(handback.wrap(made)), handback.source(made)
 
-        once = _once(state, own_text)
+        once, done = await self._identity(state, own_text)
+        if done is not None:
+            return done
         return await self.parts.agents.inject(parent.header.id, make, once=once)
 
     async def _model(self, child: Row, state: Session) -> str | None:
@@ -228,6 +246,11 @@ class Merge:
     ) -> Note:
         """What a merge answers, read back from the event."""
         found, event = await self._event(receipt)
+        notice = [REWOUND] if live.header.id != parent.header.id else []
+        all_of_them = await self.parts.store.onces(handback.prefix(child.header.id))
+        last = max((one for _, one in all_of_them), key=lambda one: one.seq)
+        if last.seq > receipt.seq:
+            notice.append(REPLACED.format(note=(await self._event(last))[0].note))
         row = await self.parts.store.row(receipt.session)
         return Note(
             note=found.note,
@@ -243,7 +266,7 @@ class Merge:
             wrapped=plain(getattr(event.body, "content", ())),
             again=receipt.again,
             supersedes=found.supersedes,
-            notice=REWOUND if live.header.id != parent.header.id else "",
+            notice=" ".join(notice),
         )
 
     def _as_draft(self, child: Row, parent: Row, words: str) -> Note:
@@ -259,9 +282,3 @@ class Merge:
             revision=0,
             delivery="none",
         )
-
-
-def _once(state: Session, own_text: str | None) -> Once:
-    covered = handback.covered(state)
-    assert covered is not None
-    return Once(handback.identity(state.header.id, covered[1], own_text), kept="identity")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sidechat_mcp.core import excerpt
 from sidechat_mcp.core.events import Header
-from sidechat_mcp.core.ids import SessionId, is_session_id
+from sidechat_mcp.core.ids import ADDRESS, SessionId, session_id
 from sidechat_mcp.errors import SessionNotFound
 from sidechat_mcp.harness.agents import Agents
 from sidechat_mcp.harness.sessions import Sessions
@@ -18,8 +18,6 @@ from sidechat_mcp.ports.clock import Clock
 from sidechat_mcp.ports.provider import About
 from sidechat_mcp.ports.store import LogStore, Once, Row
 from sidechat_mcp.sidechat.reports import Caller
-
-URI = "sidechat://sessions/"
 
 
 async def _unknown(agent: str) -> int | None:
@@ -46,15 +44,15 @@ class Parts:
     window: Callable[[str], Awaitable[int | None]] = _unknown
 
     async def visible(self, caller: Caller, session: str) -> Row:
-        """A session of the caller's own, of any origin. Somebody else's is as good as none.
+        """A session of the caller's own, of any origin, by its id or its address. Somebody else's
+        is as good as none.
 
-        Raises: SessionNotFound."""
-        if not is_session_id(session):
-            raise SessionNotFound(session)
-        row = await self.store.row(SessionId(session))
-        if row.header.owner != caller.principal:
-            raise SessionNotFound(session)
-        return row
+        Raises: SessionNotFound, DamagedLog (its header)."""
+        return await self._row(caller, session, damaged=False)
+
+    async def known(self, caller: Caller, session: str) -> Row:
+        """The same, also where its header cannot be believed (`Row.damaged`)."""
+        return await self._row(caller, session, damaged=True)
 
     async def side(self, caller: Caller, session: str) -> Row:
         """One of the caller's side sessions. Raises: SessionNotFound."""
@@ -63,9 +61,27 @@ class Parts:
             raise SessionNotFound(session)
         return row
 
+    async def _row(self, caller: Caller, session: str, *, damaged: bool) -> Row:
+        meant = session_id(session)
+        if meant is None:
+            raise SessionNotFound(session)
+        row = await self.store.row(meant, damaged=damaged)
+        if row.header.owner != caller.principal:
+            raise SessionNotFound(session)
+        return row
+
+
+def parent_meant(named: str) -> str:
+    """`named` as one of our ids where it is one or its address; else as it is (`CLIENT:ID`),
+    without spaces around it. An excerpt ends as it ends."""
+    bare = named.lstrip()
+    if bare.startswith(f"{excerpt.CLIENT}:"):
+        return bare
+    return session_id(bare) or bare.rstrip()
+
 
 def uri(session: SessionId) -> str:
-    return URI + session
+    return ADDRESS + session
 
 
 def name(header: Header) -> str:

@@ -118,7 +118,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """`turns` counts the side session's own turns; times are milliseconds since 1970."""
+    """`turns` counts the side session's own turns; times are milliseconds since 1970. `damaged`
+    says what is wrong with a session that cannot be read, and what to do."""
 
     session: SessionId
     uri: str
@@ -129,6 +130,7 @@ class Listed:
     active: int
     turns: int
     merged: bool
+    damaged: str = ""
 
 
 @dataclass(frozen=True, slots=True)

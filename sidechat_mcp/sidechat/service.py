@@ -14,7 +14,7 @@ from sidechat_mcp.core import digest, render, schemas
 from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
-from sidechat_mcp.errors import HasChildren, InvalidRequest, SessionNotFound
+from sidechat_mcp.errors import DamagedLog, HasChildren, InvalidRequest, SessionNotFound
 from sidechat_mcp.harness.agents import Meta
 from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.ports.client import Found
@@ -27,7 +27,7 @@ from sidechat_mcp.sidechat.deliver import Delivery
 from sidechat_mcp.sidechat.fork import Fork
 from sidechat_mcp.sidechat.listing import Lists
 from sidechat_mcp.sidechat.merge import Merge
-from sidechat_mcp.sidechat.parts import Parts
+from sidechat_mcp.sidechat.parts import Parts, parent_meant
 from sidechat_mcp.sidechat.reports import (
     Answer,
     Caller,
@@ -78,6 +78,7 @@ class Sidechat:
 
         Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         question = question if question and question.strip() else None
+        parent = parent_meant(parent) if parent is not None else None
         report, child = await self._fork(
             caller, parent, file, question, key, reuse_untouched, compact
         )
@@ -147,19 +148,39 @@ class Sidechat:
         return await self._lists.read(caller, session, start, limit)
 
     async def forget(self, caller: Caller, session: str) -> SessionId:
-        """Raises: SessionNotFound, HasChildren, InvalidRequest (a note of it is in its parent
-        for good; the session itself may go)."""
-        row = await self.parts.side(caller, session)
+        """A side session, or a session of any origin whose log is damaged (decision 0012). A note
+        of it stays in its parent for good.
+
+        Raises: SessionNotFound (also a parent that is whole), HasChildren, AnsweringNow."""
+        row = await self.parts.known(caller, session)
+        if row.header.origin != "sidechat" and await self._whole(row):
+            raise SessionNotFound(session)
         async with self.parts.store.hold(row.header.id):
             children = await self.parts.store.children(row.header.id)
             if children:
-                raise HasChildren(
-                    f"{row.header.id} has {len(children)} side session(s) of its own.",
-                    then="Forget those first: " + ", ".join(children[:5]) + ".",
-                )
+                raise await self._needed(row, children)
             await self.parts.store.forget(row.header.id)
         self.parts.sessions.forgotten(row.header.id)
         return row.header.id
+
+    async def _whole(self, row: Row) -> bool:
+        """Whether all of its lineage is as it was written."""
+        try:
+            await self.parts.store.read(row.header.id, verify=True)
+        except DamagedLog:
+            return False
+        return not row.damaged
+
+    async def _needed(self, row: Row, children: Sequence[SessionId]) -> HasChildren:
+        """Why a session must stay, and what can be done: nothing goes along unseen."""
+        said = f"{row.header.id} has {len(children)} session(s) that inherit from it."
+        for child in children:
+            below = await self.parts.store.row(child, damaged=True)
+            if below.header.origin != "sidechat" and await self._whole(below):
+                return HasChildren(
+                    said, then=f"{child} goes on from it and is whole; leave both as they are."
+                )
+        return HasChildren(said, then="Forget those first: " + ", ".join(children[:5]) + ".")
 
     async def side(self, caller: Caller, session: str) -> tuple[Session, Sequence[Event]]:
         """A side session's whole state and its own events, for resources and `show`.
@@ -201,7 +222,8 @@ class Sidechat:
 
     async def complete(self, caller: Caller, value: str) -> Sequence[str]:
         """Ids of the caller's side sessions that `value` may mean, by recency: it matches the
-        beginning of an id, or words of a title. At most 100."""
+        beginning of an id (or of an address: then they are addresses), or words of a title. At
+        most 100, and one more where there are more."""
         return await self._lists.complete(caller, value)
 
     async def native(
@@ -233,7 +255,7 @@ class Sidechat:
     async def replay(self, caller: Caller, session: str | None = None) -> Sequence[Replayed]:
         """Rebuild every request of one session (or all) from the log and compare digests."""
         if session is not None:
-            return [await self._checkup(await self.parts.visible(caller, session))]
+            return [await self._checkup(await self.parts.known(caller, session))]
         rows = await self.parts.store.rows(Query(owner=caller.principal, limit=_ALL))
         found: list[Replayed] = []
         for row in rows:

@@ -58,7 +58,8 @@ def answered(report: Answer, *, aside: str = "") -> Shape:
 
 
 def merged(report: Note) -> Shape:
-    """`wrapped` only where something was merged: a draft is shown to no model."""
+    """`wrapped` only where something was merged: a draft is shown to no model. `notice` only
+    where there is one."""
     shape: Shape = {
         "note": report.note,
         "session": report.session,
@@ -70,6 +71,7 @@ def merged(report: Note) -> Shape:
         "revision": report.revision,
         "delivery": report.delivery,
     }
+    shape = _noticed(shape, report.notice)
     return shape if report.seq is None else {**shape, "wrapped": report.wrapped}
 
 
@@ -78,7 +80,8 @@ def listed(report: Listing) -> Shape:
 
 
 def _row(one: Listed) -> Shape:
-    return {
+    """`damaged` only where something is."""
+    shape: Shape = {
         "session": one.session,
         "uri": one.uri,
         "title": one.title,
@@ -88,6 +91,7 @@ def _row(one: Listed) -> Shape:
         "turns": one.turns,
         "merged": one.merged,
     }
+    return {**shape, "damaged": one.damaged} if one.damaged else shape
 
 
 def read(report: Reading) -> Shape:

@@ -48,6 +48,9 @@ BEHAVIOURS = {
     "merge:revision": Behaviour(
         "law 6", "New turns, or a person's other text, are a new revision."
     ),
+    "merge:back": Behaviour(
+        "decision 0013", "A note that another one replaced is brought back as a new revision."
+    ),
     "merge:nothing": Behaviour("law 6", "Without own turns there is nothing to merge."),
     "merge:cap": Behaviour(
         "law 9", "A long note is asked for again, twice at most, and never cut."
@@ -67,7 +70,17 @@ BEHAVIOURS = {
     ),
     "mirror:race": Behaviour("words: mirror", "Two processes that import at once make one mirror."),
     "who:owner": Behaviour("law 12", "Another principal's session is as good as none."),
+    "who:address": Behaviour(
+        "contract: resources", "A session may be named by its address wherever its id may."
+    ),
     "forget:children": Behaviour("contract: forget", "A session with children is not forgotten."),
+    "forget:damaged": Behaviour(
+        "decision 0012",
+        "What is damaged can be forgotten, whatever it is, and nothing whole with it.",
+    ),
+    "list:damaged": Behaviour(
+        "law 14", "A damaged session is listed as damaged, with what to do, and hides no other."
+    ),
     "list:pages": Behaviour("contract: sessions", "Pages list every session once, newest first."),
     "replay:verified": Behaviour(
         "law 1", "Every request is rebuilt from the log alone, digest for digest."

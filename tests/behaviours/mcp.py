@@ -178,6 +178,9 @@ BEHAVIOURS = {
     "mcp:whose-message": Behaviour(
         "case SC-029", "A message without its own stream reaches nobody's."
     ),
+    "mcp:any-spelling": Behaviour(
+        "contract: resources", "Capitals and spaces around it make no other resource."
+    ),
     "mcp:principals": Behaviour(
         "case SC-028", "Another principal's sessions are as good as not there, for every call."
     ),

@@ -83,6 +83,7 @@ WRAPPED = NOTE.wrapped
                         "verdict": "verified",
                         "why": "",
                         "seq": None,
+                        "wire": None,
                     }
                 ],
             },

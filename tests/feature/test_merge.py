@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import anyio
 import pytest
 
 from sidechat_mcp.core import handback
 from sidechat_mcp.core.content import plain
+from sidechat_mcp.core.events import Draft
 from sidechat_mcp.core.handback import Handback
+from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.errors import InvalidRequest, NoteTooLong, NothingToMerge, ProviderError
-from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.ports.store import Receipt
+from sidechat_mcp.sidechat.reports import Caller, Note
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.stores.memory import MemoryStore
 from tests.behaviours import behaviour
@@ -110,6 +115,77 @@ async def test_new_turns_and_a_persons_other_text_are_new_revisions() -> None:
     ]
     assert (same.note, same.again) == (own.note, True)
     assert len(await notes(sidechat, parent)) == 3
+
+
+@behaviour("merge:back")
+async def test_a_note_that_another_replaced_is_brought_back_as_a_new_revision() -> None:
+    sidechat, parent, child, speaker = await native_side("Side answer.", "The draft.", "Other.")
+    merges: list[Note] = []
+    for own in (None, "Mine.", None, None, "Mine.", "Mine.", "Yours.", "Mine."):
+        merges.append(await sidechat.merge(ME, session=child, note=own))
+    ids = [note.note for note in merges]
+    assert [(n.text, n.revision, n.again) for n in merges] == [
+        ("The draft.", 1, False),
+        ("Mine.", 2, False),
+        ("The draft.", 3, False),
+        ("The draft.", 3, True),
+        ("Mine.", 4, False),
+        ("Mine.", 4, True),
+        ("Yours.", 5, False),
+        ("Mine.", 6, False),
+    ]
+    assert [n.supersedes for n in merges if not n.again] == [
+        *(None, ids[0], ids[1], ids[2], ids[4], ids[6])
+    ]
+    assert [n.text for n in await notes(sidechat, parent)][-1] == "Mine."
+    assert len(speaker.seen) == 3
+
+
+@behaviour("merge:back")
+async def test_notes_brought_back_at_the_same_time_are_one() -> None:
+    sidechat, parent, child, _ = await native_side("Side answer.", "The draft.")
+    for own in ("A.", "B."):
+        await sidechat.merge(ME, session=child, note=own)
+    made: set[str] = set()
+
+    async def merge() -> None:
+        made.add((await sidechat.merge(ME, session=child, note="A.")).note)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(merge)
+    assert len(made) == 1
+    assert [n.text for n in await notes(sidechat, parent)] == ["A.", "B.", "A."]
+
+
+@behaviour("merge:receipt")
+async def test_the_text_that_stands_already_is_no_new_revision_whoever_gives_it() -> None:
+    sidechat, _, child, _ = await native_side("Side answer.", "The draft.")
+    first = await sidechat.merge(ME, session=child)
+    again = await sidechat.merge(ME, session=child, note="The draft.")
+    assert (again.note, again.again) == (first.note, True)
+
+
+@behaviour("merge:receipt")
+async def test_a_receipt_of_a_note_that_was_replaced_meanwhile_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sidechat, _, child, _ = await native_side("Side answer.")
+    store = sidechat.parts.store
+    append, late = store.append, anyio.Event()
+
+    async def slow(session: SessionId, drafts: Sequence[Draft], **more: Any) -> Receipt:
+        if not late.is_set():
+            late.set()
+            await sidechat.merge(ME, session=child, note="A.")
+            await sidechat.merge(ME, session=child, note="B.")
+        return await append(session, drafts, **more)
+
+    monkeypatch.setattr(store, "append", slow)
+    beaten = await sidechat.merge(ME, session=child, note="A.")
+    now = await sidechat.merge(ME, session=child, note="B.")
+    assert (beaten.text, beaten.again, now.again, now.notice) == ("A.", True, True, "")
+    assert beaten.notice == f"The note {now.note} has taken its place since."
 
 
 @behaviour("merge:cap")

@@ -255,7 +255,7 @@ class FakeSidechat(Sidechat):
 
     async def complete(self, caller: Caller, value: str) -> Sequence[str]:
         listing = await self.sessions(caller, limit=1000)
-        return [one.session for one in listing.sessions if one.session.startswith(value)][:100]
+        return [one.session for one in listing.sessions if one.session.startswith(value)][:101]
 
     async def pending_notes(self, caller: Caller, session_id: str, prompt: str | None) -> str:
         await self._called(caller)

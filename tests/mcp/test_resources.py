@@ -79,6 +79,19 @@ async def test_a_uri_is_decoded_exactly_once(connect: Connect) -> None:
         assert (await read(client, "sidechat://sessions/%73001"))[1] == "# A title"
 
 
+@behaviour("mcp:any-spelling")
+@pytest.mark.parametrize(
+    "uri",
+    ["SIDECHAT://Sessions/S001", " sidechat://sessions/s001\n", "sidechat://sessions/%53001"],
+)
+async def test_an_address_in_capitals_or_between_spaces_is_the_same_resource(
+    connect: Connect, uri: str
+) -> None:
+    async with connect() as client:
+        await client.call_tool("fork", {})
+        assert (await read(client, uri))[1] == "# A title"
+
+
 @behaviour("mcp:resources-unknown")
 @pytest.mark.parametrize(
     "path",
@@ -99,7 +112,6 @@ async def test_a_uri_is_decoded_exactly_once(connect: Connect) -> None:
         "s001%2Flog",
         "s 001",
         "s+001",
-        "S001",
         "s001?x=1",
         "s001#x",
         "parent0000",
@@ -148,5 +160,7 @@ async def test_sessions_and_turns_are_completed_newest_first_and_a_hundred_at_mo
         )
         none = (await client.complete(prompt, {"name": "message", "value": "x"})).completion
     assert (len(every.values), every.values[:2]) == (100, ["s001", "s101"])
+    assert (every.has_more, every.total) == (True, None)
+    assert (tens.has_more, tens.total) == (False, 10)
     assert tens.values == [f"s{n:03}" for n in range(59, 49, -1)]
     assert (turn.completion.values, none.values) == (["4"], [])

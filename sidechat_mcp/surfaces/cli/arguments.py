@@ -104,7 +104,7 @@ def _logs(commands: Any) -> None:
     for name, help in (
         ("show", "show a session as people read it"),
         ("log", "show the log of a session, one event a line"),
-        ("forget", "forget a side session for good"),
+        ("forget", "forget a side session (or a damaged parent) for good"),
     ):
         _add(commands, name, help).add_argument("session", metavar="ID")
 

@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sidechat_mcp.core.ids import session_id
 from sidechat_mcp.errors import (
     DamagedLog,
     InvalidRequest,
@@ -187,7 +188,7 @@ async def log(desk: Desk, args: Namespace) -> int:
     import json
 
     events = [json.loads(line) for line in lines.split("\n") if line]
-    desk.terminal.document({"session": args.session, "events": events})
+    desk.terminal.document({"session": session_id(args.session), "events": events})
     return 0
 
 

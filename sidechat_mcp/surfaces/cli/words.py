@@ -138,6 +138,8 @@ def note(report: Note) -> Sequence[Line]:
     ]
     if report.supersedes:
         lines.append(row("replaces", report.supersedes))
+    if report.notice:
+        lines.append((Styled(report.notice, "yellow"),))
     return lines
 
 
@@ -152,6 +154,8 @@ def _listed(listed: Listed) -> Iterator[Line]:
     yield (Styled(listed.session, "bold"), f"  {listed.title}")
     about = f"{when(listed.active)} · {count(listed.turns, 'turn')}{merged}"
     yield (Styled(f"  {about} · from {listed.parent_name}", "dim"),)
+    if listed.damaged:
+        yield (Styled("  damaged", "red"), f"   {listed.damaged}")
 
 
 def after_listing(report: Listing) -> Sequence[Line]:

@@ -29,7 +29,7 @@ class Completion:
         return T.CompleteResult(
             completion=T.Completion(
                 values=few,
-                total=len(values) if len(values) < MOST else None,
+                total=len(values) if len(values) <= MOST else None,
                 has_more=len(values) > MOST,
             )
         )

@@ -89,8 +89,9 @@ def answered(answer: Answer) -> str:
 def merged(note: Note) -> str:
     """Read back from the event; it asks for no more than to take note (law 8)."""
     again = " It had been merged before." if note.again else ""
+    notice = f" {note.notice}" if note.notice else ""
     return (
         f"{note.wrapped or note.text}\n\n"
-        f"This note is in {note.parent_name} (delivery: {note.delivery}).{again} Take note of it,"
-        " say so in one short line, and do nothing else in this turn."
+        f"This note is in {note.parent_name} (delivery: {note.delivery}).{again}{notice} Take note"
+        " of it, say so in one short line, and do nothing else in this turn."
     )

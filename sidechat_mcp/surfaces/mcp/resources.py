@@ -127,6 +127,10 @@ def _missing(uri: str, why: SidechatError | None = None) -> MCPError:
     return MCPError(T.INVALID_PARAMS, said, {"uri": uri})
 
 
+def _damage(one: Listed) -> str:
+    return f". Damaged: {one.damaged}" if one.damaged else ""
+
+
 # The same page is asked for again and again, and little of it changes.
 @lru_cache(maxsize=1024)
 def _resource(one: Listed) -> T.Resource:
@@ -134,7 +138,7 @@ def _resource(one: Listed) -> T.Resource:
         uri=one.uri,
         name=one.session,
         title=sound(one.title),
-        description=f"Side session of {one.parent_name}",
+        description=sound(f"Side session of {one.parent_name}" + _damage(one)),
         mime_type=MARKDOWN,
         annotations=T.Annotations(last_modified=instant(one.active)),
     )

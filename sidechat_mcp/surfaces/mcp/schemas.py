@@ -8,6 +8,8 @@ from typing import Any
 
 import mcp.types as T
 
+from sidechat_mcp.core.ids import ADDRESS
+
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -126,9 +128,10 @@ MERGED = _object(
         "seq": _maybe(NUMBER, "Where it stands in the parent; null = draft."),
         "revision": NUMBER,
         "delivery": _text("`none`, `pending`, `offered: DOOR` or `delivered`."),
+        "notice": NOTICE,
         "wrapped": _text("The note as the parent's model reads it; not there for a draft."),
     },
-    optional=("wrapped",),
+    optional=("notice", "wrapped"),
 )
 
 SESSIONS = _object(
@@ -144,7 +147,9 @@ SESSIONS = _object(
                     "active": {"type": "string", "format": "date-time"},
                     "turns": _number("Its own turns."),
                     "merged": TRUTH,
-                }
+                    "damaged": _text("What is wrong with a session that cannot be read."),
+                },
+                optional=("damaged",),
             )
         ),
         "next": _maybe(TEXT),
@@ -294,8 +299,9 @@ READ_SESSION = _tool(
 FORGET = _tool(
     "forget",
     "Side conversation: forget",
-    "Side conversation: forget. Removes a side session for good; a note it merged stays where it"
-    " is. Refused while other sessions were forked from it. Only when the person asks for it.",
+    "Side conversation: forget. Removes a side session for good (or a parent whose log is"
+    " damaged); a note it merged stays where it is. Refused while other sessions were forked from"
+    " it. Only when the person asks for it.",
     _arguments(
         {"session": _text("Id of the session.", 128)},
         required=("session",),
@@ -366,7 +372,7 @@ PROMPTS: Mapping[str, T.Prompt] = {
     )
 }
 
-SCHEME = "sidechat://sessions/"
+SCHEME = ADDRESS
 MARKDOWN = "text/markdown"
 NDJSON = "application/x-ndjson"
 

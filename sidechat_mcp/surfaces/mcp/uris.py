@@ -9,7 +9,7 @@ from typing import Literal
 from sidechat_mcp.core.ids import SessionId, is_session_id
 from sidechat_mcp.surfaces.mcp.schemas import SCHEME
 
-_SHAPE = re.compile(re.escape(SCHEME) + r"([^/?#]+)(?:/(log)|/turns/([^/?#]+))?")
+_SHAPE = re.compile(rf"(?i:{re.escape(SCHEME)})([^/?#]+)(?:/(log)|/turns/([^/?#]+))?")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -24,20 +24,22 @@ class Place:
 
 
 def parsed(uri: str) -> Place | None:
-    """The place a URI names by its form, or None. It is decoded exactly once; `+` stays `+`."""
-    shape = _SHAPE.fullmatch(uri)
+    """The place a URI names by its form, or None. It is decoded exactly once; `+` stays `+`.
+    Spaces around it, and capitals in what has none, do not count."""
+    shape = _SHAPE.fullmatch(uri.strip())
     if shape is None:
         return None
-    session, turn = _decoded(shape[1]), _decoded(shape[3] or "")
-    if session is None or turn is None or not is_session_id(session):
+    named, turn = _decoded(shape[1]), _decoded(shape[3] or "")
+    session = SessionId((named or "").lower())
+    if turn is None or not is_session_id(session):
         return None
     if shape[2]:
-        return Place(SessionId(session), "log")
+        return Place(session, "log")
     if shape[3] is None:
-        return Place(SessionId(session), "page")
+        return Place(session, "page")
     if not _NUMBER.fullmatch(turn):
         return None
-    return Place(SessionId(session), "turn", int(turn))
+    return Place(session, "turn", int(turn))
 
 
 def _decoded(part: str) -> str | None:

@@ -115,11 +115,12 @@ def merged(note: Note) -> Words:
             shapes.merged(note),
         )
     again = "It had been merged before. " if note.again else ""
+    notice = f" {note.notice}" if note.notice else ""
     instead = f" It takes the place of note {note.supersedes}." if note.supersedes else ""
     return Words(
         f"{again}Note {note.note} of side session {note.session}{named} is in"
         f" {note.parent_name} ({note.parent}) at place {note.seq}, revision {note.revision},"
-        f" {size}; delivery: {note.delivery}.{instead}\n\n{note.wrapped or note.text}",
+        f" {size}; delivery: {note.delivery}.{instead}{notice}\n\n{note.wrapped or note.text}",
         shapes.merged(note),
     )
 
@@ -132,6 +133,7 @@ def listed(listing: Listing) -> Words:
             f"- {one.session} “{one.title}”: {_many(one.turns, 'turn')}{back}; active"
             f" {shapes.instant(one.active)}, created {shapes.instant(one.created)};"
             f" of {one.parent_name} ({one.parent}); {one.uri}"
+            + (f"; damaged: {one.damaged}" if one.damaged else "")
         )
     if not listing.sessions:
         lines.append("There is no side session yet; `fork` opens one.")
@@ -154,7 +156,7 @@ def read(reading: Reading) -> Words:
 
 
 def forgotten(session: str) -> Words:
-    return Words(f"Side session {session} is forgotten.", shapes.forgotten(session))
+    return Words(f"Session {session} is forgotten.", shapes.forgotten(session))
 
 
 def sound(text: str) -> str:
