@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-WIDTH, LAYERS, HEADS, INNER = 64, 2, 4, 8192
+WIDTH, LAYERS, HEADS, INNER = 64, 2, 4, 16_384
 WINDOW = 65_536
 MERGES = 1500
 _TEMPLATE = (

@@ -76,9 +76,17 @@ def _spent(state: Session) -> str:
         f"{'not reported' if count is None else count} {name}"
         for name, count in (("in", total.input), ("out", total.output))
     ]
-    return (
+    said = (
         f"Its own tokens: {', '.join(shown)}; cache on its first request: {spending.cache(usage)}."
     )
+    match spending.compared(usage):
+        case None | "pending":
+            return said
+        case "same":
+            found = "it begins as the one before"
+        case differs:
+            found = f"not the same ({_inline(differs)})"
+    return f"{said} The provider compared that request with the response before it: {found}."
 
 
 def _agent(name: str) -> str:

@@ -38,6 +38,12 @@ def cache(spent: Sequence[Usage]) -> str:
     return f"hit {spent[0].cache_read}" if spent[0].cache_read else "miss"
 
 
+def compared(spent: Sequence[Usage]) -> str | None:
+    """What the provider found when it compared the first request with the response before it:
+    `same`, `pending`, or what differs in its own word; None where nothing was compared."""
+    return spent[0].ids.get("prefix") if spent else None
+
+
 def reported(bodies: Sequence[Body]) -> int | None:
     """How many tokens the last request among `bodies` and its answer had, as its provider
     counted; None where none did since the context began."""

@@ -63,6 +63,11 @@ BEHAVIOURS = {
     "wire:key-unseen": Behaviour(
         "issue: bar 5", "A key is in no error, log, event, digest or repr, whatever goes wrong."
     ),
+    "wire:key-nowhere": Behaviour(
+        "issue: bar 5",
+        "A key in the environment or the keyring is in nothing that the program says, keeps or"
+        " lets be seen of it.",
+    ),
     "wire:agents": Behaviour(
         "contract: settings", "An agent's name says what answers, or why not."
     ),
@@ -77,6 +82,15 @@ BEHAVIOURS = {
     ),
     "wire:usage": Behaviour(
         "law 3", "Tokens are kept as reported, and what was not reported is not zero."
+    ),
+    "wire:attested": Behaviour(
+        "issue: cache evidence", "A child names its parent's last response; the finding is shown."
+    ),
+    "wire:cut-everywhere": Behaviour(
+        "issue: bar 4", "Wherever a stream is cut, no turn is completed and the next one works."
+    ),
+    "wire:cache-root": Behaviour(
+        "issue: cache evidence", "A cache key stands for what a whole tree of sessions begins with."
     ),
     "wire:own-marks": Behaviour(
         "issue: cache evidence", "A parent's own breakpoints stay; ours are within the four."

@@ -43,11 +43,13 @@ class Asked:
 @dataclass(slots=True)
 class Loopback:
     """`script` is said in order, its last word again and again. `gone` is set when a client left
-    before the end."""
+    before the end. Who only looks something up (GET) is told `models` in the same way."""
 
     script: list[Say]
+    models: list[Say]
     url: str = ""
     asked: list[Asked] = field(default_factory=list[Asked])
+    looked: list[Asked] = field(default_factory=list[Asked])
     arrived: anyio.Event = field(default_factory=anyio.Event)
     gone: anyio.Event = field(default_factory=anyio.Event)
 
@@ -64,9 +66,12 @@ class Loopback:
             headers = {name.lower(): value for name, value in (f.split(": ", 1) for f in fields)}
             while len(body) < int(headers.get("content-length", 0)):
                 body += await client.receive()
-            self.asked.append(Asked(line, headers, body, anyio.current_time()))
-            self.arrived.set()
-            say = self.script[min(len(self.asked), len(self.script)) - 1]
+            looks = line.startswith("GET ")
+            heard, script = (self.looked, self.models) if looks else (self.asked, self.script)
+            heard.append(Asked(line, headers, body, anyio.current_time()))
+            if not looks:
+                self.arrived.set()
+            say = script[min(len(heard), len(script)) - 1]
             try:
                 await self._say(client, say)
             except (anyio.EndOfStream, anyio.BrokenResourceError):
@@ -86,8 +91,8 @@ class Loopback:
 
 
 @asynccontextmanager
-async def loopback(*script: Say) -> AsyncGenerator[Loopback]:
-    server = Loopback(list(script))
+async def loopback(*script: Say, models: Sequence[Say] = ()) -> AsyncGenerator[Loopback]:
+    server = Loopback(list(script), list(models) or [complaint(404, b"{}")])
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     port = listener.extra(SocketAttribute.local_port)
     server.url = f"http://127.0.0.1:{port}"

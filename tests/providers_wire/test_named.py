@@ -95,7 +95,7 @@ def test_only_the_providers_own_host_is_asked_to_compare_prefixes() -> None:
 
 def test_the_digests_of_a_request_tell_its_parts_apart() -> None:
     def digests(system: str, words: str) -> dict[str, str]:
-        header = RequestHeader(settings={"metadata": system})
+        header = RequestHeader(settings={"metadata": system, "prompt_cache_key": "root"})
         context = Context(header, [Message("user", text(words)), Message("user", text("q"))], 1)
         return dict(made("openai:m").wire(context))
 

@@ -150,7 +150,8 @@ GOLDEN = {
         b'"diagnostics":{"previous_message_id":"r1"}}'
     ),
     "openai": (
-        b'{"model":"gpt-5.6","include":["reasoning.encrypted_content"],"store":false,'
+        b'{"model":"gpt-5.6","include":["reasoning.encrypted_content"],'
+        b'"prompt_cache_key":"sidechat-55bfbc5e9dd3c26709eb7b9c33346830","store":false,'
         b'"stream":true,"instructions":"S","input":[{"type":"message","role":"user","content":'
         b'[{"type":"input_text","text":"Hi","prompt_cache_breakpoint":{"mode":"explicit"}}]}],'
         b'"prompt_cache_options":{"comparison_response_id":"r1"}}'
@@ -168,6 +169,37 @@ def test_the_smallest_request_of_each_wire(wire: str) -> None:
         RequestHeader(Part("S")), [Message("user", (Text("Hi"),))], last_response="r1"
     )
     assert encoded(wire, context).body == GOLDEN[wire]
+
+
+KEYED = [(openai, "gpt-m"), (openai, "gpt-5.6"), (openai_chat, "openai/gpt-5.6")]
+
+
+@pytest.mark.parametrize(("encode", "model"), KEYED)
+@given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@behaviour("wire:cache-root")
+def test_all_that_is_forked_from_a_conversation_has_its_cache_key(
+    encode: Any, model: str, data: st.DataObject
+) -> None:
+    def key(context: Context) -> Any:
+        return json.loads(encode(context, model).body).get("prompt_cache_key")
+
+    log: Log = data.draw(parents("openai"))
+    log.bodies[0] = RequestHeader(Part("S"), Part("[]"), model)
+    parent = last_request(log)
+    assert key(parent) == key(child(log, "Why?")) == key(child(log, "Why?", "And?"))
+    assert len(key(parent)) <= 64
+    named = RequestHeader(Part("S"), Part("[]"), model, {"prompt_cache_key": "own"})
+    assert key(Context(named, parent.messages)) == "own"
+    other = Context(RequestHeader(Part("T"), Part("[]"), model), parent.messages)
+    elsewhere = Context(parent.header, [Message("user", (Text("Else?"),)), *parent.messages])
+    assert len({key(one) for one in (parent, other, elsewhere)}) == 3
+
+
+def test_who_may_not_know_the_name_is_sent_no_cache_key() -> None:
+    for model in ("m", "anthropic/claude-m", "gpt-5.4"):
+        context = Context(RequestHeader(), [Message("user", (Text("Hi"),))])
+        assert b"prompt_cache_key" not in openai_chat(context, model).body
 
 
 OWN = '{"type":"text","text":"%s",  "cache_control":{"type":"ephemeral","ttl":"1h"}}'

@@ -15,6 +15,7 @@ from sidechat_mcp.providers.wire.marks import places
 from sidechat_mcp.providers.wire.openai import (
     BREAKPOINT,
     BREAKPOINTS,
+    cache_root,
     system_text,
     takes_breakpoints,
 )
@@ -47,7 +48,11 @@ def encode(context: Context, model: str, defaults: Mapping[str, Any] | None = No
     taste = Taste(WIRE, model, _intact, bound=False, verbatim="nowhere", media_in_results=False)
     found = turns(context, taste)
     pieces = list(_pieces(found, bool(mark)))
-    head = [("model", spell(model)), *_settings(header, defaults or {})]
+    given = dict(defaults or {})
+    if mark == BREAKPOINT:
+        # Whoever has these breakpoints knows this name too; others refuse names they do not know.
+        given["prompt_cache_key"] = cache_root(header, pieces)
+    head = [("model", spell(model)), *_settings(header, given)]
     head += [("stream", b"true"), ("stream_options", b'{"include_usage":true}')]
     if tools := listed(header.tools.text):
         head.append(("tools", _tools(tools, header.tools.text or "")))

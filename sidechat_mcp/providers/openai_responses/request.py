@@ -16,6 +16,7 @@ from sidechat_mcp.providers.wire.marks import places
 from sidechat_mcp.providers.wire.openai import (
     BREAKPOINT,
     BREAKPOINTS,
+    cache_root,
     system_text,
     takes_breakpoints,
 )
@@ -44,7 +45,8 @@ def encode(context: Context, model: str) -> Request:
     marks = takes_breakpoints(model)
     found = turns(context, Taste(WIRE, model, _intact, verbatim="in answers"))
     pieces = [piece for turn in found for piece in _pieces(turn, marks)]
-    head = [("model", spell(model)), *_settings(header, model), ("stream", b"true")]
+    root = cache_root(header, pieces)
+    head = [("model", spell(model)), *_settings(header, model, root), ("stream", b"true")]
     if (system := system_text(header.system.text)) is not None:
         head.append(("instructions", spell(system)))
     if tools := listed(header.tools.text):
@@ -55,8 +57,8 @@ def encode(context: Context, model: str) -> Request:
     return Request(start, pieces, end, BREAKPOINT, marked)
 
 
-def _settings(header: RequestHeader, model: str) -> Iterator[tuple[str, bytes]]:
-    given: dict[str, Any] = {"store": False, **header.settings}
+def _settings(header: RequestHeader, model: str, root: str) -> Iterator[tuple[str, bytes]]:
+    given: dict[str, Any] = {"store": False, "prompt_cache_key": root, **header.settings}
     if _REASONS.search(model):
         given.setdefault("include", ["reasoning.encrypted_content"])
     alone = set[str]() if listed(header.tools.text) else {"tool_choice", "parallel_tool_calls"}
