@@ -66,14 +66,12 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generat
 cache: .build/cache/.ok ## what a child finds in a real prefix cache (MODEL=file.gguf for a real one)
 	.build/cache/bin/python -m benchmarks.cache $(if $(MODEL),--model $(MODEL))
 
-clients: .venv/dev.ok ## the journeys in real clients (RIG=a copy of the rig, set up)
+clients: .venv/dev.ok ## all journeys in the real clients (RIG=a copy of the rig, set up; JOBS=1 KILLS=2)
 	@test -n "$(RIG)" || { echo "Say where the rig is: make clients RIG=path/to/rig"; exit 2; }
-	@failed=0; for journey in tests/rig/*.sh; do \
-	  echo "== $$journey"; \
-	  RIG=$(abspath $(RIG)) PY=$(abspath $(BIN)/python) bash $$journey > .build/$$(basename $$journey).log 2>&1 \
-	    || failed=1; \
-	  grep -E '^(ok    |FAILED)' .build/$$(basename $$journey).log || failed=1; \
-	done; exit $$failed
+	@JOBS=$(JOBS) KILLS=$(KILLS) $(BIN)/python tests/rig/table.py $(abspath $(RIG)) .build/rig $(ARGS)
+
+JOBS ?= 1
+KILLS ?= 2
 
 soak: .venv/dev.ok parts ## kills, races and endings, over and over (ROUNDS=20)
 	@for round in $$(seq $(ROUNDS)); do echo "round $$round of $(ROUNDS)"; \

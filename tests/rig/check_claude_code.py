@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rows import beside, tell
+
 CLOSED = "</sidechat-note>"
 
 
@@ -49,9 +51,7 @@ def main(out: Path) -> int:
         "the client's own transcript shows the note: delivered": merged["delivery"] == "delivered",
         "replay of every session: verified": replayed["verdict"] == "verified",
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("claude-code", "tools and prompts, headless", beside(rows))
 
 
 if __name__ == "__main__":

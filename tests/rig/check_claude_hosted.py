@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+from rows import beside, tell
+
 
 def bodies(out: Path) -> list[dict[str, Any]]:
     lines = (out / "llm.jsonl").read_text("utf-8").splitlines()
@@ -65,9 +67,7 @@ def main(out: Path) -> int:
         "replay says: hosted, not rebuildable": "not rebuildable"
         in {one["verdict"] for one in replay},
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("claude-code", "own fork of a headless parent", beside(rows))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from check_claude_code import CLOSED, asked, requests, shown
+from rows import beside, tell
 
 
 def main(out: Path) -> int:
@@ -28,9 +29,7 @@ def main(out: Path) -> int:
         not in (out / "after-undo").read_text().split("[rc")[0].replace("sidechat_claude", ""),
         "replay of every session: verified": replayed["verdict"] == "verified",
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("claude-code", "setup, prompt hook", beside(rows))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from rows import beside, tell
 
 from sidechat_mcp.clients.codex.client import Codex
 from sidechat_mcp.core.assemble import assemble
@@ -154,9 +155,7 @@ def main(out: Path) -> int:
             "verified" in one or "not rebuildable" in one for one in verdicts
         ),
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("codex", "own ephemeral fork, tools, hook", beside(rows))
 
 
 def _nameless(item: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from check_codex import asked, bodies, last, notes, same_head
+from rows import beside, tell
 
 NOTE = "Take care."
 
@@ -65,9 +66,7 @@ def main(out: Path) -> int:
     rows[f"and inherited items are equal ({length})"] = (
         third["input"][1:] == aside["input"][1:length]
     )
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("codex", "two threads of one daemon, inject", beside(rows))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rows import beside, tell
+
 CLOSED = "</sidechat-note>"
 FRAMED = "[Side conversation] The conversation above is background"
 ASIDE = ("Generate a title for this conversation", "Here is the conversation so far")
@@ -80,9 +82,7 @@ def main(out: Path) -> int:
         "no copy of a conversation was left": not (out / "left").read_text().strip(),
         f"replay: {', '.join(sorted(verdicts))}": verdicts == {"verified", "not rebuildable"},
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("opencode", "own server on a copy, tools", beside(rows))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rows import beside, tell
+
 CLOSED = "</sidechat-note>"
 
 
@@ -53,9 +55,7 @@ def main(out: Path) -> int:
         and again["note"] == merged["note"],
         "nothing was left running": not (out / "orphans").read_text().strip(),
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("opencode", "two screens, noReply", beside(rows))
 
 
 if __name__ == "__main__":

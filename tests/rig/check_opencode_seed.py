@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 from check_opencode import requests
+from rows import beside, tell
 
 from sidechat_mcp.clients.opencode.client import Opencode
 from sidechat_mcp.clients.opencode.server import ask, serve
@@ -136,9 +137,7 @@ def judge(out: Path) -> int:
         ] == [0, 0, 0]
         if read != told:
             sys.stdout.write(f"read {json.dumps(read)}\nsent {json.dumps(told)}\n")
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("opencode", "what is read is what is sent", beside(rows))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rows import beside, tell
+
 CLOSED = "</sidechat-note>"
 FRAMED = "[Side conversation] The conversation above is background"
 
@@ -75,9 +77,7 @@ def main(out: Path) -> int:
         "no copy of a session was left": not (out / "left").read_text().strip(),
         f"replay: {', '.join(sorted(verdicts))}": verdicts == {"verified", "not rebuildable"},
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("pi", "own rpc fork of a copy, tools", beside(rows))
 
 
 if __name__ == "__main__":

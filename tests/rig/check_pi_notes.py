@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from check_pi import FRAMED, read, requests, talk
+from rows import beside, tell
 
 OPENED = "<sidechat-note id="
 
@@ -35,9 +36,7 @@ def main(out: Path) -> int:
         "undo: pi has neither any more": "sidechat" not in (out / "mcp-after.json").read_text()
         and "sidechat" not in (out / "settings-after.json").read_text(),
     }
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("pi", "setup, extension", beside(rows))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from check_pi import requests
+from rows import beside, tell
 
 from sidechat_mcp.clients.pi.transcript import read
 from sidechat_mcp.core.assemble import Message, assemble
@@ -112,9 +113,7 @@ def judge(out: Path) -> int:
     rows: dict[str, bool] = {}
     for word in WORDS:
         rows |= judged(out, word, last_of(every, word))
-    for row, held in rows.items():
-        sys.stdout.write(f"{'ok    ' if held else 'FAILED'} {row}\n")
-    return 0 if all(rows.values()) else 1
+    return tell("pi", "what is read is what is sent", beside(rows))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #   RIG=path/to/rig PY=python  bash tests/rig/claude_hosted.sh
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
-export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules.json" CLIENT=sidechat_claude_hosted_${MODE:-tui}
+export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules.json" CLIENT=sidechat_claude_hosted_${MODE:-p}
 . "$RIG/common.sh"
 CC=${CC:-$BASE/npm/claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude}
 mkdir -p "$HOME_DIR/.claude" "$OUT/bin"; ln -sf "$CC" "$OUT/bin/claude"
@@ -20,7 +20,7 @@ say() { run 120 "${E[@]}" claude -p "$1" "${@:2}"; }
 newest() { ls -t "$HOME_DIR"/.claude/projects/*/*.jsonl | head -1; }
 cli() { (cd "$PROJ" && "${CLEAN[@]}" "${E[@]}" "$PY" -m sidechat_mcp "$@"); }
 echo 'the number is 42' > "$PROJ/a.txt"
-if [ "${MODE:-tui}" = tui ]; then   # an interactive parent, which stays open while we fork it
+if [ "${MODE:-p}" = tui ]; then   # an interactive parent, which stays open while we fork it
   tm_start "${E[@]}" claude
   wait_for 'shortcuts|auto mode|accept edits|>' 40; sleep 4
   tm send-keys -t rig 'We ship ledgerd on Tuesday at 14:00 UTC.'; sleep 1; tm send-keys -t rig Enter
@@ -44,6 +44,6 @@ cli merge -s "$CHILD" --json | tee "$OUT/merge.json"
 (cd "$HOME_DIR/.claude/projects" && find . -name '*.jsonl' -exec sha256sum {} +) | sort > "$OUT/after"
 (cd "$PROJ" && find . -type f -exec sha256sum {} +) | sort > "$OUT/tree-after"
 sleep 2; pgrep -af fork-session > "$OUT/orphans" || true
-[ "${MODE:-tui}" = tui ] && tm kill-server
+[ "${MODE:-p}" = tui ] && tm kill-server
 cli replay --verify --json > "$OUT/replay.json"
 "$PY" "$HERE/check_claude_hosted.py" "$OUT"

@@ -5,6 +5,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules_codex.json" CLIENT=sidechat_codex_live
 . "$RIG/common.sh"
+. "$HERE/screens.bash"
 CODEX=${CODEX:-$BASE/npm/codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex}
 mkdir -p "$HOME_DIR/.codex" "$OUT/bin"; ln -sf "$CODEX" "$OUT/bin/codex"
 cat > "$HOME_DIR/.codex/config.toml" <<T

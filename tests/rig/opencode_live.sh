@@ -6,6 +6,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules_opencode.json" CLIENT=sidechat_opencode_live
 . "$RIG/common.sh"
+. "$HERE/screens.bash"
 AGENT=quoting  # Who answers is shown by opencode.sh; here it is who is calling.
 . "$HERE/opencode_home.bash"
 type_in() { tm send-keys -t "rig:$1" "$2"; sleep 1; tm send-keys -t "rig:$1" Enter; }

@@ -6,6 +6,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules.json" CLIENT=sidechat_pi_tui
 . "$RIG/common.sh"
+. "$HERE/screens.bash"
 PI=${PI:-$BASE/npm/pi/node_modules/.bin/pi}
 AGENT=$HOME_DIR/.pi/agent
 mkdir -p "$AGENT" "$OUT/bin"; ln -sf "$PI" "$OUT/bin/pi"
@@ -30,9 +31,10 @@ snap asked
 kill -9 "$(pgrep -xo pi)"; sleep 2
 { pgrep -xa pi; pgrep -af 'serve.py'; } > "$OUT/orphans" || true
 tm kill-server 2>/dev/null
-"$PY" - "$OUT" <<'T'
+PYTHONPATH=$HERE "$PY" - "$OUT" <<'T'
 import json, sys
 from pathlib import Path
+from rows import beside, tell
 out = Path(sys.argv[1])
 first, second, third = ((out / name).read_text().split() for name in ("first", "second", "third"))
 sent = [json.loads(line) for line in (out / "llm.jsonl").read_text().splitlines()]
@@ -43,7 +45,5 @@ rows = {
     "and is told each question once": [one["text"].count("How long do we keep") for one in last if one["role"] == "user"][-2:] == [1, 1],
     "killed with pi: nothing is left": not (out / "orphans").read_text().strip(),
 }
-for row, held in rows.items():
-    print("ok    " if held else "FAILED", row)
-sys.exit(not all(rows.values()))
+sys.exit(tell("pi", "own rpc fork, in pi's screen", beside(rows)))
 T
