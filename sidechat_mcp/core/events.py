@@ -218,7 +218,8 @@ class Header:
     """What a session is, written once beside its log.
 
     `parent_session` and `seed_length` come together or not at all: the session inherits the
-    parent's events `[0, seed_length)` and its own start at seq `seed_length`.
+    parent's events `[0, seed_length)` and its own start at seq `seed_length`. `cwd` is the folder
+    that its conversation works in; `made_in` the one it was forked from, where that is another.
     """
 
     id: SessionId
@@ -231,6 +232,7 @@ class Header:
     cwd: str | None = None
     client: str | None = None
     client_ref: str | None = None
+    made_in: str | None = None
 
     @property
     def fork_seq(self) -> int | None:

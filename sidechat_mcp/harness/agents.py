@@ -61,6 +61,7 @@ class Meta:
     cwd: str | None = None
     client: str | None = None
     client_ref: str | None = None
+    made_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class Agents:
             meta.cwd,
             meta.client,
             meta.client_ref,
+            meta.made_in,
         )
 
     async def _open(

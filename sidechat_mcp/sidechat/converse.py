@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sidechat_mcp.core import spending
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Turn
-from sidechat_mcp.core.tokens import METHOD, estimate
+from sidechat_mcp.core.tokens import METHOD, estimate, of_head
 from sidechat_mcp.errors import InvalidRequest, SessionNotFound
 from sidechat_mcp.harness.agents import Asked
 from sidechat_mcp.harness.loop import Emit
@@ -27,6 +27,8 @@ _ADVICE = {
     "error": "Ask again, or see `sidechat doctor`.",
     "blocked": "The model declined; ask differently.",
 }
+LOOKED_AT = 200
+"""How many of the latest side sessions are looked at for one that was forked from a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Converse:
         if window is None:
             return
         context = await self.parts.sessions.context(row)
-        tokens = estimate([*context.messages, Message("user", text(message))])
+        said = [*context.messages, Message("user", text(message))]
+        tokens = estimate(said) + of_head(context.header)
         if tokens > window:
             about = self.parts.about(row.header.agent)
             raise InvalidRequest(
@@ -93,8 +96,19 @@ class Converse:
             return await self._of_line(caller, live)
         query = Query(origin="sidechat", owner=caller.principal, limit=1)
         if caller.principal == "local" and caller.cwd is not None:
-            query = Query(origin="sidechat", owner=caller.principal, cwd=caller.cwd, limit=1)
+            return await self._from_here(replace(query, limit=LOOKED_AT), caller.cwd)
         return await self.parts.store.rows(query)
+
+    async def _from_here(self, query: Query, folder: str) -> Sequence[Row]:
+        """The latest that was forked from `folder` (decision 0014). Only where there is none, the
+        latest of a conversation that works there and was forked from elsewhere."""
+        there = await self.parts.store.rows(replace(query, cwd=folder))
+        here = [row for row in there if row.header.made_in is None][:1]
+        since = here[0].active if here else None
+        for row in await self.parts.store.rows(replace(query, since=since)):
+            if row.header.made_in == folder:
+                return [row]
+        return here or there[:1]
 
     async def _of_line(self, caller: Caller, live: Found) -> Sequence[Row]:
         found: list[Row] = []

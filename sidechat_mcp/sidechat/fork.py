@@ -22,7 +22,7 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.framing import FRAMING, SOURCE, condense_order, condense_source
 from sidechat_mcp.core.ids import TurnId
-from sidechat_mcp.core.tokens import METHOD, estimate
+from sidechat_mcp.core.tokens import METHOD, estimate, of_head
 from sidechat_mcp.errors import InvalidRequest, NothingToFork
 from sidechat_mcp.harness.agents import Meta, Seed, injection
 from sidechat_mcp.harness.reply import Reply
@@ -92,7 +92,8 @@ class Fork:
         seed = Seed(row.header.id, cut.length)
         # A conversation given as a file is talked about where the person stands.
         cwd = caller.cwd or row.header.cwd if file is not None else row.header.cwd
-        meta = Meta("sidechat", caller.principal, agent, cwd, row.header.client)
+        made_in = caller.cwd if caller.cwd != cwd else None
+        meta = Meta("sidechat", caller.principal, agent, cwd, row.header.client, made_in=made_in)
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
         return await self._report(child, found, cut, again=receipt.again), child
@@ -228,10 +229,12 @@ def _tokens(figures: Figures, own: Sequence[Event]) -> int:
 
 
 def _counted(figures: Figures, own: Sequence[Event]) -> int:
-    """The most that the history may be for a model: no estimate is better than a count."""
+    """The most that head and history may be for a model: no estimate is better than a count."""
+    head = next((e.body for e in own if isinstance(e.body, RequestHeader)), figures.header)
+    estimated = _tokens(figures, own) + of_head(head)
     if any(isinstance(event.body, ContextCompacted) for event in own):
-        return _tokens(figures, own)
-    return max(figures.tokens, figures.reported or 0)
+        return estimated
+    return max(estimated, figures.reported or 0)
 
 
 def _filled(about: About, tokens: int, window: int | None) -> str:

@@ -70,6 +70,10 @@ BEHAVIOURS = {
     ),
     "mirror:race": Behaviour("words: mirror", "Two processes that import at once make one mirror."),
     "who:owner": Behaviour("law 12", "Another principal's session is as good as none."),
+    "who:place": Behaviour(
+        "decision 0014",
+        "Without an id the latest that was forked from this place is meant.",
+    ),
     "who:address": Behaviour(
         "contract: resources", "A session may be named by its address wherever its id may."
     ),
