@@ -21,7 +21,7 @@ from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import RequestHeader
 from sidechat_mcp.core.framing import FRAMING, SOURCE
 from sidechat_mcp.core.ids import TurnId
-from sidechat_mcp.errors import ProviderError
+from sidechat_mcp.errors import ProviderError, Unreachable
 from sidechat_mcp.harness.reply import Reply
 from sidechat_mcp.ports.client import Point
 from sidechat_mcp.ports.provider import Spent
@@ -39,7 +39,7 @@ def made(record: Path) -> Fork:
     program = [sys.executable, str(TOP / "tests" / "clients" / "playing.py"), str(record)]
     environ = {**os.environ, "CLAUDE_CODE_MESSAGING_TOKEN": "secret"}
     point = Point("claude-code", "r1", "t1", "rec1", None)
-    return Fork(point, Started(program, INTERACTIVE), environ, lambda: True)
+    return Fork(point, lambda: Started(program, INTERACTIVE), environ, lambda: True)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ async def test_killing_us_leaves_no_fork_behind(record: Path) -> None:
         "from sidechat_mcp.clients.claude_code.program import Started;"
         "from sidechat_mcp.ports.client import Point;import os,sys;"
         "f=Fork(Point('c','r1','t','x',None),"
-        f"Started([sys.executable,'tests/clients/playing.py',{str(record)!r}],'cli'),"
+        f"lambda:Started([sys.executable,'tests/clients/playing.py',{str(record)!r}],'cli'),"
         "dict(os.environ),lambda:False);"
         "anyio.run(t.ask,f,t.side(('user','WAIT')))"
     )
@@ -174,6 +174,7 @@ async def test_killing_us_leaves_no_fork_behind(record: Path) -> None:
 def test_without_the_program_there_is_no_fork(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "PATH": str(tmp_path)}
     assert Program(environ).started("r1") is None
+    assert not Program(environ).there("r1")
 
 
 def test_the_program_on_the_path_is_used_when_no_live_one_is_registered(tmp_path: Path) -> None:
@@ -182,3 +183,10 @@ def test_the_program_on_the_path_is_used_when_no_live_one_is_registered(tmp_path
     program.chmod(0o755)
     environ = {"HOME": str(tmp_path), "PATH": str(tmp_path)}
     assert Program(environ).started("r1") == Started([str(program)], INTERACTIVE)
+    assert Program(environ).there("r1")
+
+
+async def test_a_program_that_has_gone_since_is_said_to_be(fork: Fork) -> None:
+    fork.started = lambda: None
+    with pytest.raises(Unreachable, match="not here any more"):
+        await ask(fork, side(("user", "One?")))

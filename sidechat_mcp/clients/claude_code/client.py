@@ -67,10 +67,11 @@ class ClaudeCode:
     def hosted(self, point: Point) -> Hosted | None:
         if Places(self._environ).find(point.ref, point.cwd) is None:
             return None  # Read from a file elsewhere, or gone: the client itself cannot resume it.
-        started = Program(self._environ).started(point.ref)
-        if started is None:
+        program = Program(self._environ)
+        if not program.there(point.ref):
             return None
-        return Fork(point, started, self._environ, partial(self._went_on, point), self._waiting)
+        started, went_on = partial(program.started, point.ref), partial(self._went_on, point)
+        return Fork(point, started, self._environ, went_on, self._waiting)
 
     def _went_on(self, point: Point) -> bool:
         """Whether anything follows the turn of `point` in its transcript now."""

@@ -79,11 +79,11 @@ class Running:
 
 @dataclass(slots=True)
 class Fork:
-    """Claude Code's own fork at `point`, started as `started` says. `went_on` tells whether the
-    parent has anything behind that point (it reads the transcript)."""
+    """Claude Code's own fork at `point`. `started` tells how one is started now, `went_on` whether
+    the parent has anything behind that point; both look at the client's files, in a thread."""
 
     point: Point
-    started: Started
+    started: Callable[[], Started | None]
     environ: Mapping[str, str]
     went_on: Callable[[], bool]
     waiting: Waiting[Running] = field(default_factory=Waiting[Running])
@@ -132,19 +132,22 @@ class Fork:
         await self.waiting.gone(self.point)
 
     async def _start(self) -> Running:
-        argv = [*self.started.command, "-p", "--resume", self.point.ref, "--fork-session"]
+        started = await to_thread.run_sync(self.started)
+        if started is None:
+            raise Unreachable("Claude Code is not here any more.", then="See `sidechat doctor`.")
+        argv = [*started.command, "-p", "--resume", self.point.ref, "--fork-session"]
         argv += ["--no-session-persistence", "--input-format", "stream-json"]
         argv += ["--output-format", "stream-json"]
         argv += ["--verbose", "--include-partial-messages", "--settings", _SETTINGS]
         if await to_thread.run_sync(self.went_on):
             # Only then: what the client noted of its own head behind the last turn is cut off too.
             argv += ["--resume-session-at", self.point.record]
-        if self.started.entrypoint == INTERACTIVE:
+        if started.entrypoint == INTERACTIVE:
             # A gate on the pipe is also what keeps an interactive parent's list of tools.
             argv += ["--permission-prompt-tool", "stdio"]
         # The parent's servers were connected when it asked, so the fork waits for them, too.
         more = {
-            "CLAUDE_CODE_ENTRYPOINT": self.started.entrypoint,
+            "CLAUDE_CODE_ENTRYPOINT": started.entrypoint,
             "MCP_CONNECTION_NONBLOCKING": "0",
         }
         process = await start(argv, self.point.cwd, {**self.environ, **more})

@@ -39,6 +39,10 @@ class Started:
 class Program:
     environ: Mapping[str, str]
 
+    def there(self, ref: str) -> bool:
+        """Whether `started` will find one; nearly always known at once."""
+        return self._on_path() is not None or self._pid(ref) is not None
+
     def started(self, ref: str) -> Started | None:
         """The program, and the live parent's own switches that a fork must repeat; None where
         there is no program."""
@@ -49,8 +53,11 @@ class Program:
             program = _executable(pid)
             if argv and program is not None:
                 return Started([program, *_switches(argv)], entrypoint)
-        found = shutil.which(NAME, path=self.environ.get("PATH", ""))
+        found = self._on_path()
         return Started([found], entrypoint) if found is not None else None
+
+    def _on_path(self) -> str | None:
+        return shutil.which(NAME, path=self.environ.get("PATH", ""))
 
     def _entrypoint(self, ref: str) -> str:
         """As the conversation's latest records say."""
