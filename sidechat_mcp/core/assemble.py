@@ -49,8 +49,9 @@ class Message:
 class Context:
     """A whole request: the head in force and the messages. `inherited` is how many of the
     messages come from before `fork_at` (0 without a fork); `session` is the asking session.
-    `last_response` is the provider's id of the last response before this request, a parent's
-    included: a provider that can compare prefixes compares with that one."""
+    `last_response` is the provider's id of the last response under this head, a parent's
+    included: a provider that can compare prefixes compares with that one. What answered under
+    another head may be another provider's, and is nothing to compare with."""
 
     header: RequestHeader
     messages: Sequence[Message]
@@ -134,7 +135,7 @@ class _Growing:
             case Usage():
                 self.last_response = body.ids.get("response", self.last_response)
             case RequestHeader():
-                self.header = body
+                self.header, self.last_response = body, None
             case ContextCompacted():
                 self.compact(body.summary, event.seq)
             case RequestSent():

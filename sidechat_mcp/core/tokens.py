@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import Block, Media, Text, Thinking, ToolUse
+from sidechat_mcp.core.events import RequestHeader
 
 METHOD = "code points / 4"
 MEDIA = 1500
@@ -39,6 +40,12 @@ def weigh(messages: Sequence[Message]) -> Weight:
 def estimate(messages: Sequence[Message]) -> int:
     """About how many tokens `messages` are, by METHOD."""
     return weigh(messages).tokens
+
+
+def of_head(header: RequestHeader) -> int:
+    """About how many tokens the system prompt and the tool schemas are, as far as their text is
+    known."""
+    return -(-(len(header.system.text or "") + len(header.tools.text or "")) // 4)
 
 
 def _code_points(block: Block) -> int:

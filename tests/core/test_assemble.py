@@ -20,6 +20,7 @@ from sidechat_mcp.core.events import (
     RequestHeader,
     RequestSent,
     Unknown,
+    Usage,
     UserMessage,
 )
 from sidechat_mcp.core.ids import TurnId
@@ -47,6 +48,14 @@ def shown(*told: Body) -> list[str]:
     """The messages of a log as `role: words` (a call's id for an answer without words)."""
     messages = assemble(place(told)).messages
     return [f"{m.role}: {plain(m.content) or '-'}" for m in messages]
+
+
+def test_the_last_response_is_the_one_under_the_present_head() -> None:
+    spent = Usage(TurnId("t1"), 1, 1, ids={"response": "r1"})
+    told: list[Body] = [HEAD, start("t1", 1), user("t1", "q"), sent("t1"), spent]
+    assert assemble(place(told)).last_response == "r1"
+    assert assemble(place([*told, Usage(TurnId("t1"), 1, 1)])).last_response == "r1"
+    assert assemble(place([*told, RequestHeader(model="another")])).last_response is None
 
 
 def test_a_log_becomes_a_head_and_its_messages() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from sidechat_mcp.bootstrap import assemble_parts
 from sidechat_mcp.config import Config
-from sidechat_mcp.core.content import plain
+from sidechat_mcp.core.content import Text, plain
 from sidechat_mcp.core.events import Part
 from sidechat_mcp.core.framing import FRAMING
 from sidechat_mcp.errors import InvalidRequest
-from sidechat_mcp.ports.provider import About
+from sidechat_mcp.ports.provider import About, Chunk, Done, Spent, Whole
 from sidechat_mcp.providers.quoting.provider import Quoting
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.stores.memory import MemoryStore
@@ -102,3 +102,27 @@ async def test_an_advisor_with_a_system_prompt_of_its_own_gives_the_cache_up_and
         "You act.",
         "You only advise.",
     ]
+
+
+@behaviour("fork:long")
+async def test_what_the_parents_provider_counted_is_believed_over_an_estimate() -> None:
+    said: list[Chunk] = [Whole(Text("A.")), Spent(290, 5), Done()]
+    speaker = Speaker([said], about=replace(MODEL, window=300))
+    sidechat = workshop(agents={"speaker": speaker})
+    native = await sidechat.native(ME, system="Be brief.", tools=False)
+    await sidechat.converse(ME, "Hi?", session=native.id)
+    report = await sidechat.fork(ME, parent=native.id)
+    assert report.tokens < 10
+    assert "(about 295 tokens) nearly fills the window of speaker-1 (300)" in report.notice
+
+
+@behaviour("fork:long")
+async def test_a_long_system_prompt_and_many_tools_count_as_well() -> None:
+    speaker = Speaker(["A."], about=replace(MODEL, window=3000))
+    sidechat = workshop(agents={"speaker": speaker})
+    native = await sidechat.native(ME, system="word " * 2000)
+    await sidechat.converse(ME, "Hi?", session=native.id)
+    report = await sidechat.fork(ME, parent=native.id)
+    assert "nearly fills the window" in report.notice
+    with pytest.raises(InvalidRequest, match="takes 3000"):
+        await sidechat.converse(ME, "word " * 800, session=report.session)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from sidechat_mcp.core.events import Draft, Usage
+from sidechat_mcp.core.ids import EventId, TurnId
 from sidechat_mcp.sidechat.reports import Caller
 from tests.behaviours import behaviour
-from tests.feature.workshop import workshop
+from tests.feature.workshop import Shelf, shelved, workshop
 from tests.providers_wire import streams
 from tests.providers_wire.loopback import loopback, stream
 from tests.providers_wire.wires import SPOKEN
@@ -71,3 +73,15 @@ async def test_what_the_provider_says_of_the_prefix_is_kept_and_shown(
     assert list(named.values()) == [last]
     assert ("The provider compared" in page) is bool(shown)
     assert shown in page
+
+
+@behaviour("wire:attested")
+async def test_a_response_of_another_provider_is_not_named_to_this_one() -> None:
+    told = shelved(("Q?", "A."))
+    spent = Draft(EventId("r1:u"), 0, Usage(TurnId("t1"), 9, 1, ids={"response": "resp_theirs"}))
+    shelf = Shelf({"r1": replace(told, drafts=[*told.drafts[:-1], spent, told.drafts[-1]])})
+    async with loopback(stream(*ANTHROPIC.plain)) as server:
+        sidechat = workshop(agents={"speaker": ANTHROPIC.at(server.url)}, shelf=shelf)
+        await sidechat.fork(ME, parent="shelf:r1", question="And?")
+    assert b"resp_theirs" not in server.asked[0].body
+    assert b'"diagnostics":{"previous_message_id":null}' in server.asked[0].body
