@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+UPDATES = "CLAUDE_CODE_THINKING_DISPLAY_UPDATES"
+
 
 def say(**what: Any) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
@@ -43,7 +45,8 @@ def answer(number: int, words: str) -> None:
 def main(record: Path) -> None:
     guard = os.environ.get("SIDECHAT_HOSTED")
     secrets = [name for name in os.environ if "MESSAGING" in name]
-    begun = {"argv": sys.argv[2:], "pid": os.getpid(), "guard": guard, "secrets": secrets}
+    begun: dict[str, Any] = {"argv": sys.argv[2:], "pid": os.getpid(), "guard": guard}
+    begun |= {"secrets": secrets, "updates": os.environ.get(UPDATES)}
     with record.open("a") as kept:
         kept.write(json.dumps(begun) + "\n")
     number = 0

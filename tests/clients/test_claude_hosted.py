@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +191,43 @@ async def test_a_program_that_has_gone_since_is_said_to_be(fork: Fork) -> None:
     fork.started = lambda: None
     with pytest.raises(Unreachable, match="not here any more"):
         await ask(fork, side(("user", "One?")))
+
+
+@pytest.mark.parametrize(
+    ("display", "switches", "updates"),
+    [("omitted", ["omitted"], "0"), ("summarized", ["summarized"], None), ("updates", [], None)],
+)
+async def test_thinking_is_shown_as_the_parents_last_request_had_it(
+    record: Path, display: str, switches: list[str], updates: str | None
+) -> None:
+    fork = made(record)
+    started = fork.started()
+    assert started is not None
+    fork.started = lambda: replace(started, display=display)
+    await ask(fork, side(("user", "One?")))
+    begun = noted(record)[0]
+    argv: list[str] = begun["argv"]
+    given = argv[argv.index("--thinking-display") + 1 :][:1] if switches else []
+    assert (given, begun["updates"]) == (switches, updates)
+    assert switches or "--thinking-display" not in argv
+    fork.close()
+    await fork.gone()
+
+
+def test_how_thinking_was_shown_is_read_from_the_last_request_that_was_noted(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    folder = tmp_path / ".claude" / "projects" / "-work"
+    folder.mkdir(parents=True)
+    requests = [
+        {"type": "api-request", "params": {"thinking": {"type": "adaptive", "display": display}}}
+        for display in ("updates", "omitted")
+    ]
+    told = {"type": "user", "entrypoint": "sdk-cli", "cwd": "/work", "text": '"display":"no"'}
+    lines = [json.dumps(one, separators=(",", ":")) for one in (told, *requests, told)]
+    (folder / "r1.jsonl").write_text("\n".join(lines) + "\n")
+    environ = {"HOME": str(tmp_path), "PATH": str(tmp_path)}
+    assert Program(environ).started("r1") == Started([str(program)], "sdk-cli", "omitted")

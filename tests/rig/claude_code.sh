@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The whole journey in the real Claude Code against the rig's stub model, offline:
 #   RIG=path/to/rig (set up) PY=python with sidechat installed  bash tests/rig/claude_code.sh
-# by tool and by prompt; `check_claude_code.py` then judges what the stub recorded.
+# by tool and by prompt, answered by the agent that quotes; `check_claude_code.py` then judges what the stub recorded.
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RIG=${RIG:?RIG names the rig folder, set up by its setup.sh}
 export RIG PY TINY="$HERE/serve.py" RULES="$HERE/rules.json" CLIENT=sidechat_claude
@@ -16,7 +16,7 @@ cat > "$OUT/mcp.json" <<T
 {"mcpServers": {"sidechat": {"type": "stdio", "command": "$SRV_CMD", "args": $(args_json)}}}
 T
 E=(ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT ANTHROPIC_API_KEY=stub-key-0123456789
-   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 IS_SANDBOX=1
+   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 IS_SANDBOX=1 SIDECHAT_AGENT=quoting
    PATH="$OUT/bin:$NODE22:/usr/local/bin:/usr/bin:/bin")
 M=(--model claude-stub --mcp-config "$OUT/mcp.json" --strict-mcp-config --allowedTools mcp__sidechat)
 say() { run 120 "${E[@]}" "$CC" -p "$1" "${M[@]}" "${@:2}"; }

@@ -28,6 +28,8 @@ from sidechat_mcp.errors import AnswerCut, ProviderError, Unreachable
 from sidechat_mcp.ports.client import Point
 from sidechat_mcp.ports.provider import About, Chunk, Delta, Done, Spent, Whole
 
+SHOWN = ("omitted", "summarized")
+"""How a parent's requests may have thinking shown so that its fork has to be told."""
 LINE = 64 * 1024 * 1024
 """Bytes that one line of the client's output may have."""
 REFUSAL = "This side conversation is read-only: no tool is carried out."
@@ -145,11 +147,15 @@ class Fork:
         if started.entrypoint == INTERACTIVE:
             # A gate on the pipe is also what keeps an interactive parent's list of tools.
             argv += ["--permission-prompt-tool", "stdio"]
+        if started.display in SHOWN:
+            argv += ["--thinking-display", started.display]
         # The parent's servers were connected when it asked, so the fork waits for them, too.
         more = {
             "CLAUDE_CODE_ENTRYPOINT": started.entrypoint,
             "MCP_CONNECTION_NONBLOCKING": "0",
         }
+        if started.display == "omitted":
+            more["CLAUDE_CODE_THINKING_DISPLAY_UPDATES"] = "0"  # They come where it is asked for.
         process = await start(argv, self.point.cwd, {**self.environ, **more})
         assert process.stdout is not None
         running = Running(process, BufferedByteReceiveStream(process.stdout))

@@ -20,19 +20,23 @@ from sidechat_mcp.clients.lodging import fields
 NAME = "claude"
 INTERACTIVE = "cli"
 TAIL = 256 * 1024
-"""Bytes at the end of a transcript in which its entry point is looked for."""
+"""Bytes at the end of a transcript in which is looked for how its client was started."""
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([a-z-]{1,32})"')
+_DISPLAY = re.compile(rb'"thinking":\{"type":"[a-z]{1,16}","display":"([a-z]{1,16})"')
+_REQUEST = b'"type":"api-request",'
 _WITH_VALUE = frozenset({"--model", "--mcp-config", "--add-dir", "--agents", "--plugin-dir"})
 _ALONE = frozenset({"--strict-mcp-config"})
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """How to start a fork: the command so far, and the parent's entry point (`cli` is the
-    interactive one), on which its system prompt and its tools depend."""
+    """How to start a fork: the command so far, the parent's entry point (`cli` is the interactive
+    one), on which its system prompt and its tools depend, and how its last request had thinking
+    shown, where that was said and noted (it depends on how a headless one prints)."""
 
     command: Sequence[str]
     entrypoint: str
+    display: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +50,32 @@ class Program:
     def started(self, ref: str) -> Started | None:
         """The program, and the live parent's own switches that a fork must repeat; None where
         there is no program."""
-        entrypoint = self._entrypoint(ref)
+        entrypoint, display = self._noted(ref)
         pid = self._pid(ref)
         if pid is not None:
             argv = _argv(pid)
             program = _executable(pid)
             if argv and program is not None:
-                return Started([program, *_switches(argv)], entrypoint)
+                return Started([program, *_switches(argv)], entrypoint, display)
         found = self._on_path()
-        return Started([found], entrypoint) if found is not None else None
+        return Started([found], entrypoint, display) if found is not None else None
 
     def _on_path(self) -> str | None:
         return shutil.which(NAME, path=self.environ.get("PATH", ""))
 
-    def _entrypoint(self, ref: str) -> str:
-        """As the conversation's latest records say."""
+    def _noted(self, ref: str) -> tuple[str, str | None]:
+        """Entry point and display of thinking, as the conversation's latest records say."""
         found = Places(self.environ).find(ref, None)
         if found is None:
-            return INTERACTIVE
+            return INTERACTIVE, None
         with found.path.open("rb") as file:
             file.seek(max(0, found.path.stat().st_size - TAIL))
-            said = _ENTRYPOINT.findall(file.read())
-        return said[-1].decode() if said else INTERACTIVE
+            tail = file.read()
+        said = _ENTRYPOINT.findall(tail)
+        requests = [line for line in tail.splitlines() if _REQUEST in line[:64]]
+        shown = _DISPLAY.search(requests[-1]) if requests else None
+        entrypoint = said[-1].decode() if said else INTERACTIVE
+        return entrypoint, shown[1].decode() if shown is not None else None
 
     def _pid(self, ref: str) -> int | None:
         """The process that runs the conversation `ref` now, as the client registers it."""
