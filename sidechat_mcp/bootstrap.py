@@ -19,11 +19,11 @@ from sidechat_mcp.config import Config
 from sidechat_mcp.core import schemas
 from sidechat_mcp.core.events import Header, TurnStart
 from sidechat_mcp.core.ids import word
-from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.errors import BadCredentials, InvalidRequest
 from sidechat_mcp.harness.agents import Agents
 from sidechat_mcp.harness.sessions import Sessions
 from sidechat_mcp.ports.client import Call, Client, Found, Point, Transcript
-from sidechat_mcp.ports.provider import About, Provider, Windowed
+from sidechat_mcp.ports.provider import About, Keyed, Provider, Windowed
 from sidechat_mcp.ports.store import LogStore
 from sidechat_mcp.ports.tool import Binding, Toolbox
 from sidechat_mcp.seams import Seams
@@ -182,13 +182,16 @@ async def known_window(config: Config, agent: str, answers: Provider) -> int | N
 class Choice:
     """What would answer in a new side session, why, and where the conversation would be sent
     for that. `found` is the conversation that this holds for, where it is a client's; `window`
-    how many tokens the model takes, where anybody says."""
+    how many tokens the model takes, where anybody says; `key` where its key was found, and
+    `missing` what is said without the one that it needs."""
 
     about: About
     why: str
     network: str
     found: Found | None
     window: int | None = None
+    key: str = ""
+    missing: BadCredentials | None = None
 
 
 async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Choice:
@@ -206,7 +209,7 @@ async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Cho
         answers = give(config.agent)
         window = await known_window(config, config.agent, answers)
         why = f"the agent is set to {config.agent}"
-        return Choice(answers.about, why, where, found, window)
+        return Choice(answers.about, why, where, found, window, *await _key(answers))
     why = f"the agent is `{config.agent}`, and "
     if found is not None:
         point = _last(await clients[found.client].read(found))
@@ -224,6 +227,13 @@ async def answering(config: Config, environ: Mapping[str, str], cwd: str) -> Cho
             f"Nothing would answer here: {why}.", then="Set SIDECHAT_AGENT to another agent."
         )
     return Choice(give(QUOTING).about, why, NO_NETWORK, found)
+
+
+async def _key(answers: Provider) -> tuple[str, BadCredentials | None]:
+    try:
+        return (await answers.key_place() if isinstance(answers, Keyed) else "", None)
+    except BadCredentials as error:
+        return "", error
 
 
 def _last(read: Transcript) -> Point | None:

@@ -94,3 +94,13 @@ class Windowed(Protocol):
         """Tokens of one request, as the model's own server or file says; None where neither
         does. In bounded time, without cost, and it raises nothing."""
         ...
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A provider whose host may want a key."""
+
+    async def key_place(self) -> str:
+        """Where the key was found, without saying it; empty where there is none and none is
+        needed. Raises: BadCredentials (one is needed)."""
+        ...

@@ -55,6 +55,12 @@ BEHAVIOURS = {
     "cli:doctor-window": Behaviour(
         "issue 3: long histories", "doctor says how much the model takes, or that nobody says it."
     ),
+    "cli:full-disk": Behaviour(
+        "contract: errors", "An answer that cannot be written is one sentence and exit code 4."
+    ),
+    "cli:doctor-key": Behaviour(
+        "issue 3: a local model", "doctor says where the key was found, or that it is missing."
+    ),
     "cli:doctor-agent": Behaviour(
         "issue: command line",
         "`doctor` says which agent a fork here would get, at whose cost and over which network.",

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,29 @@ def test_how_much_a_model_takes_is_said_or_said_to_be_unknown(
     (home / "config.toml").write_text("window = 8192\n")
     assert "  window    8,192 tokens\n" in command("doctor").out
     assert json.loads(command("doctor", "--json").out)["agent"]["window"] == 8192
+
+
+@behaviour("cli:doctor-key")
+def test_where_the_key_is_is_said_and_that_one_is_missing(
+    here: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIDECHAT_AGENT", "anthropic:m")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted")
+    done = command("doctor")
+    assert "  key       ANTHROPIC_API_KEY, from the environment\n" in done.out
+    assert (done.status, "sk-planted" in done.out + done.err) == (0, False)
+
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    done = command("doctor", "--json")
+    found = json.loads(done.out)
+    assert (done.status, found["agent"]["key"]) == (4, None)
+    (trouble,) = found["troubles"]
+    assert (trouble["code"], "Set ANTHROPIC_API_KEY" in trouble["next"]) == (
+        "bad_credentials",
+        True,
+    )
 
 
 @behaviour("cli:doctor")

@@ -106,6 +106,10 @@ async def test_the_environment_comes_before_the_keyring(monkeypatch: pytest.Monk
     assert await sent_key({"ANTHROPIC_API_KEY": "sk-env"}) == "sk-env"
     assert await sent_key({}) == KEY
     assert find("OPENAI_API_KEY", {}) is None
+    for environ, place in (({"ANTHROPIC_API_KEY": "sk-env"}, "environment"), ({}, "keyring")):
+        provider = for_agent("anthropic:claude-m", environ)
+        assert isinstance(provider, Wired)
+        assert await provider.key_place() == f"ANTHROPIC_API_KEY, from the {place}"
 
 
 @pytest.mark.parametrize("broken", [True, False])

@@ -18,9 +18,10 @@ class _Keyring(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Text that is in no `repr`, no log and no error."""
+    """Text that is in no `repr`, no log and no error. `place` says where it was found."""
 
     _value: str = field(repr=False)
+    place: str = field(default="", compare=False)
 
     def reveal(self) -> str:
         return self._value
@@ -39,8 +40,10 @@ def find(name: str, environ: Mapping[str, str]) -> Secret | None:
     """The key called `name`: from the environment, else from the keyring if that package is
     installed. May wait for the keyring to be unlocked. A key is one line of visible ASCII;
     anything else, which no header could carry, is no key."""
-    value = (environ.get(name) or _from_keyring(name)).strip()
-    return Secret(value) if value and value.isascii() and value.isprintable() else None
+    given = environ.get(name)
+    value = (given or _from_keyring(name)).strip()
+    place = f"{name}, from the {'environment' if given else 'keyring'}"
+    return Secret(value, place) if value and value.isascii() and value.isprintable() else None
 
 
 def _from_keyring(name: str) -> str:

@@ -49,6 +49,11 @@ class Wired:
         """What the server says that one request may have (`ports.provider.Windowed`)."""
         return await self.told.ask(self.speech, self.access, self.about.model or "")
 
+    async def key_place(self) -> str:
+        """Where its key was found (`ports.provider.Keyed`)."""
+        key = await self._credentials()
+        return key.place if key is not None else ""
+
     @asynccontextmanager
     async def stream(self, context: Context) -> AsyncGenerator[AsyncIterator[Chunk]]:
         async with AsyncExitStack() as stack:

@@ -61,6 +61,8 @@ def doctor(args: Namespace, terminal: Terminal) -> int:
 async def _examined(found: Findings) -> None:
     try:
         found.choice = await answering(found.config, os.environ, os.getcwd())
+        if found.choice.missing is not None:
+            found.troubles.append(found.choice.missing)
     except SidechatError as error:
         found.troubles.append(error)
     if found.choice is None and found.config.agent not in ("auto", "client"):
@@ -119,6 +121,7 @@ def _document(found: Findings) -> dict[str, Any]:
             "pays": choice.about.pays,
             "network": choice.network,
             "window": choice.window,
+            "key": choice.key or None,
             "notice": choice.about.notice,
         },
         "conversation": found.conversation,
@@ -164,6 +167,7 @@ def _answering(choice: Choice) -> Sequence[Line]:
         *words.agent(agent),
         words.row("why", choice.why),
         words.row("sent", choice.network),
+        *([words.row("key", choice.key)] if choice.key else []),
         *_window(choice),
         words.row("to quote", "SIDECHAT_AGENT=quoting: no model, no key, no network"),
         words.row("models", f"To have a model answer: SIDECHAT_AGENT={MODELS}"),
