@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from sidechat_mcp.core.events import Reason
 from sidechat_mcp.errors import NothingToMerge, ProviderError
+from sidechat_mcp.sidechat.reports import Answer
 from tests.behaviours import behaviour
 from tests.cli.acting import ANSWERED, Actor, command
 from tests.cli.screens import terminal
@@ -52,6 +55,24 @@ def test_in_a_pipe_the_first_failure_ends_the_talk_with_its_exit_code() -> None:
     assert (done.status, done.out) == (4, "")
     assert done.err == "The model is overloaded. Try again.\n"
     assert len(actor.calls) == 1
+
+
+@behaviour("cli:failed-turn")
+@pytest.mark.parametrize("last", ["error", "completed"])
+def test_a_talk_whose_last_turn_failed_is_no_success(last: Reason) -> None:
+    class Ending(Actor):
+        async def converse(self, *asked: Any, **more: Any) -> Answer:
+            self.answer = replace(ANSWERED, reason=reasons.pop(0))
+            return await super().converse(*asked, **more)
+
+    other: Reason = "completed" if last == "error" else "error"
+    for switches in ([], ["--json"]):
+        reasons: list[Reason] = [other, last]
+        done = command("chat", *switches, said="first\nsecond\n/note\n", actor=Ending())
+        assert (done.status, reasons) == (4 if last == "error" else 0, [])
+        if switches:
+            said = [one.get("reason") for one in json.loads(done.out)["said"]]
+            assert said == [other, last, None]
 
 
 @behaviour("cli:one-document")

@@ -19,6 +19,11 @@ from tests.cli.acting import ANSWERED, LISTED, NOTE, Actor, Screen, command
 
 EVIL = "\x1b]0;title\x07\x1b[2Jred\u202egnp.exe\x9b31m\U000e0041"
 FULL = Path("/dev/full")
+FULL_SAID = (
+    "The answer could not be written (No space left on device). Let it go where there is room,"
+    " then try again.\n"
+)
+GONE = "There is no session 'gone'. `sessions` lists the ones there are.\n"
 ACTING = [sys.executable, "-m", "tests.cli.acting"]
 
 
@@ -100,16 +105,48 @@ def test_a_reader_that_has_left_is_no_error(argv: list[str]) -> None:
     assert "rror" not in done.stderr
 
 
-def test_a_full_disk_is_said_in_one_line() -> None:
+@behaviour("cli:full-disk")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("argv", "status", "said"),
+    [
+        (["sessions"], 4, FULL_SAID),
+        (["sessions", "--json"], 4, FULL_SAID),
+        (["log", "child"], 4, FULL_SAID),
+        (["--help"], 4, FULL_SAID),
+        (["fork", "--help"], 4, FULL_SAID),
+        (["--version"], 4, FULL_SAID),
+        (["chat", "child"], 4, f"— turn 13 · answered\n\n{FULL_SAID}"),
+        (["show", "gone"], 2, GONE),
+        (["show", "gone", "--json"], 2, GONE),
+    ],
+)
+def test_a_full_disk_is_said_in_one_line(
+    argv: list[str], status: int, said: str, unbuffered: str
+) -> None:
     if not FULL.exists():
         return  # Only Linux has a disk that is always full.
     with FULL.open("w") as full:
         done = subprocess.run(
-            [*ACTING, "sessions"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*ACTING, *argv],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            input="first\nsecond\n",
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            text=True,
+            check=False,
         )
-    assert done.returncode == 4
-    assert done.stderr.count("\n") == 1
-    assert "No space left on device" in done.stderr
+    assert (done.returncode, done.stderr) == (status, said)
+
+
+@behaviour("cli:full-disk")
+@pytest.mark.parametrize(("argv", "status"), [(["sessions"], 0), (["show", "gone"], 2)])
+def test_what_cannot_be_said_about_an_answer_changes_nothing(argv: list[str], status: int) -> None:
+    if not FULL.exists():
+        return
+    with FULL.open("w") as full:
+        done = subprocess.run([*ACTING, *argv], stdout=subprocess.DEVNULL, stderr=full, check=False)
+    assert done.returncode == status
 
 
 @behaviour("cli:any-locale")

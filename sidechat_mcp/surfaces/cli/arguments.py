@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from sidechat_mcp import __version__
 from sidechat_mcp.errors import InvalidRequest
+from sidechat_mcp.surfaces.cli.terminal import unwritten
 
 _ABOUT = """\
 Ask on the side: fork a conversation, talk with the fork, take one note back.
@@ -26,6 +28,15 @@ conversation is meant, else the newest of this folder. Every command takes --jso
 
 
 class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse says nothing of what it could not write.
+        try:
+            (file or sys.stderr).write(message)
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            raise unwritten(error) from error
+
     def error(self, message: str) -> NoReturn:
         sentence = message[:1].upper() + message[1:].rstrip(".") + "."
         raise InvalidRequest(sentence, then=f"`{self.prog} --help` shows how it is used.")

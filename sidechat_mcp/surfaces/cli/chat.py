@@ -25,7 +25,7 @@ from sidechat_mcp.sidechat.reports import Caller, Note
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces import shapes
 from sidechat_mcp.surfaces.cli import words
-from sidechat_mcp.surfaces.cli.commands import Desk, forked, streamed
+from sidechat_mcp.surfaces.cli.commands import Desk, code_of, forked, streamed
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
 T = TypeVar("T")
@@ -67,13 +67,16 @@ def chat(
 @dataclass(slots=True)
 class Talk:
     """`typed` says that a person types; else a program writes lines into a pipe, and the first
-    line that fails ends the talk with its exit code."""
+    line that fails ends the talk with its exit code. A turn that the model's side ended is no such
+    line, but a talk that ends with one is no success either."""
 
     portal: BlockingPortal
     desk: Desk
     typed: bool
     session: str = ""
     title: str = ""
+    failed: int = 0
+    """The exit code of the last turn."""
     said: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Answers and notes, for the document of `--json`."""
 
@@ -82,11 +85,11 @@ class Talk:
         self._begin(session)
         status = 0
         with suppress(Left):
-            while status == 0 or self.typed:
+            while (status == 0 or self.typed) and not terminal.lost:
                 status = self._one(self._line())
         if terminal.json and status == 0:
             terminal.document({"session": self.session, "said": self.said})
-        return 0 if self.typed else status
+        return (0 if self.typed else status) or self.failed
 
     def _begin(self, session: str | None) -> None:
         """Find the session that is meant; where there is none yet, fork one."""
@@ -175,6 +178,7 @@ class Talk:
         else:
             answer = self._wait(lambda: streamed(desk, text, self.session))
             desk.terminal.tell(*words.answered(answer), "")
+        self.failed = code_of(answer)
         self._turn_to(self.session)
 
     def _command(self, name: str, text: str) -> None:

@@ -63,7 +63,7 @@ async def fork(desk: Desk, args: Namespace) -> int:
         terminal.document({**shapes.forked(report), "error": failed})
         return exit_code(error)
     terminal.document(shapes.forked(replace(report, first=first)))
-    return _status(first)
+    return code_of(first)
 
 
 async def forked(desk: Desk, args: Namespace) -> ForkReport:
@@ -93,7 +93,7 @@ async def ask(desk: Desk, args: Namespace) -> int:
     if desk.terminal.json:
         answer = await desk.sidechat.converse(desk.caller, text, session=args.session)
         desk.terminal.document(shapes.answered(answer))
-        return _status(answer)
+        return code_of(answer)
     return await _asked(desk, text, args.session)
 
 
@@ -104,10 +104,10 @@ async def _asked(desk: Desk, text: str, session: str | None) -> int:
         desk.terminal.tell(words.chosen(title, session))
     answer = await streamed(desk, text, session)
     desk.terminal.tell(*words.answered(answer))
-    return _status(answer)
+    return code_of(answer)
 
 
-def _status(answer: Answer) -> int:
+def code_of(answer: Answer) -> int:
     """A turn that the model's side ended is shown, and is no success (as an OutsideError)."""
     return FAILED if answer.reason == "error" else 0
 

@@ -33,13 +33,12 @@ def run(argv: Sequence[str], *, open: Open | None = None, terminal: Terminal | N
         _end_like_ctrl_c(terminal)
     terminal.json = "--json" in argv
     try:
-        return _carried_out(parse(argv), open or configured, terminal)
+        status = _carried_out(parse(argv), open or configured, terminal)
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else 0
+        status = left.code if isinstance(left.code, int) else 0
     except BaseException as error:
-        return _failed(terminal, error)
-    finally:
-        terminal.close()
+        status = _failed(terminal, error)
+    return terminal.close(status)
 
 
 def configured() -> AbstractAsyncContextManager[Sidechat]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
-from sidechat_mcp.errors import Conflict, InvalidRequest, SidechatError
+from sidechat_mcp.errors import Conflict, InvalidRequest, OutsideError, SidechatError
 
 Style = Literal["bold", "dim", "green", "yellow", "red", "cyan"]
 _CODES: Mapping[str, str] = {
@@ -56,6 +56,14 @@ def exit_code(error: SidechatError) -> int:
             return 4
 
 
+def unwritten(error: OSError) -> OutsideError:
+    why = error.strerror or type(error).__name__
+    return OutsideError(
+        f"The answer could not be written ({why}).",
+        then="Let it go where there is room, then try again.",
+    )
+
+
 def escaped(text: str, *, ascii: bool = False) -> str:
     """JSON text in which every code point that could deceive a reader (with `ascii`: every one
     beyond ASCII) is spelled `\\uXXXX`. The JSON value stays the same."""
@@ -71,7 +79,8 @@ def escaped(text: str, *, ascii: bool = False) -> str:
 
 class Terminal:
     """Answers go to `out`, everything said about them to `err`. A reader that has left (a broken
-    pipe) is no error: writing goes on into nothing."""
+    pipe) is no error: writing goes on into nothing. So it does where an answer cannot be written,
+    but `close` tells of that."""
 
     def __init__(
         self, out: TextIO, err: TextIO, environ: Mapping[str, str], *, json: bool = False
@@ -82,6 +91,8 @@ class Terminal:
         """A signal asked the whole process to end, not only what runs now."""
         self.leave: Callable[[], None] = _nothing
         """Called before that."""
+        self.lost: OutsideError | None = None
+        """Something of an answer could not be written."""
 
     @classmethod
     def of_process(cls) -> Terminal:
@@ -135,7 +146,7 @@ class Terminal:
     def refuse(self, code: str, message: str, then: str, status: int) -> int:
         if self.json:
             self.document({"error": {"code": code, "message": message, "next": then}})
-        else:
+        if not self.json or self.lost:
             self.tell((Styled(message, "red"), f" {then}" if then else ""))
         return status
 
@@ -143,10 +154,14 @@ class Terminal:
         """`pieces` for `input()`, whose line editing must not count the colours' width."""
         return self._spelled(self._out, pieces, ("\x01", "\x02"))
 
-    def close(self) -> None:
-        """Flush; what a reader that left did not take is dropped."""
+    def close(self, status: int = 0) -> int:
+        """Flush; what a reader that left did not take is dropped. Answers the exit code: an answer
+        that could not be written is no success."""
         for stream in (self._out, self._err):
             self._write(stream, "")
+        if status or self.lost is None:
+            return status
+        return self.fail(self.lost)
 
     def _json(self, text: str) -> str:
         return escaped(text, ascii=not _speaks_utf8(self._out))
@@ -177,12 +192,13 @@ class Terminal:
 
     def _write(self, stream: TextIO, text: str) -> None:
         try:
-            stream.write(text)
+            if text:  # Even of nothing some files say that they are full.
+                stream.write(text)
             stream.flush()
         except OSError as error:
             _drop(stream)
-            if not isinstance(error, BrokenPipeError):
-                raise
+            if stream is self._out and not isinstance(error, BrokenPipeError):
+                self.lost = unwritten(error)
 
 
 def _drop(stream: TextIO) -> None:
