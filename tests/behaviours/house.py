@@ -23,6 +23,9 @@ BEHAVIOURS = {
         "issue: the house", "No tracked file names a package registry's host or a machine's path."
     ),
     "house:bench": Behaviour("issue: bar 5", "A figure that misses its bar fails the run."),
+    "house:cache-bench": Behaviour(
+        "issue 3: bar 1", "The prefix cache is measured at lengths that mean something, or fails."
+    ),
     "house:locks": Behaviour(
         "issue: the house", "Locks pin every package by hash, build backend included, no address."
     ),
