@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sidechat_mcp.core import spending
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import text
+from sidechat_mcp.core.events import Usage
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Turn
 from sidechat_mcp.core.tokens import METHOD, estimate, of_head
@@ -131,15 +132,16 @@ def _answer(session: SessionId, turn: Turn, chosen: str | None) -> Answer:
         answer=turn.answer,
         reason=reason,
         status=turn.verdict,
-        usage=_usage(turn),
+        usage=used(turn.usage),
         cache=spending.cache(turn.usage),
         chosen=chosen,
         advice=detail + _ADVICE[reason] if reason in _ADVICE else "",
     )
 
 
-def _usage(turn: Turn) -> UsageReport | None:
-    spent = spending.total(turn.usage)
+def used(usage: Sequence[Usage]) -> UsageReport | None:
+    """What some requests came to; None where nothing was reported."""
+    spent = spending.total(usage)
     if spent is None:
         return None
     return UsageReport(spent.input, spent.output, spent.cache_read, spent.cache_write)

@@ -45,6 +45,17 @@ class UsageReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SpentReport:
+    """What a side session's own requests came to, its parent's apart. `cache` as in `Answer`, of
+    its first request; `compared` what the provider found when it compared that one with the
+    response before: `same`, `pending`, or what differs in its own word; None where it did not."""
+
+    usage: UsageReport | None
+    cache: str
+    compared: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A finished (or cut) turn. `cache` is `hit N`, `miss` or `not reported`. `chosen` is the
     title of the session when the caller named none and we chose; `advice` a next step."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sidechat_mcp.core import digest, render, schemas
+from sidechat_mcp.core import digest, render, schemas, spending
 from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
@@ -22,7 +22,7 @@ from sidechat_mcp.ports.store import Query, Row
 from sidechat_mcp.sidechat.adopt import Adoption, line_of, waiting
 from sidechat_mcp.sidechat.agency import QUOTING
 from sidechat_mcp.sidechat.checkup import Checkup
-from sidechat_mcp.sidechat.converse import Converse
+from sidechat_mcp.sidechat.converse import Converse, used
 from sidechat_mcp.sidechat.deliver import Delivery
 from sidechat_mcp.sidechat.fork import Fork
 from sidechat_mcp.sidechat.listing import Lists
@@ -36,6 +36,7 @@ from sidechat_mcp.sidechat.reports import (
     Note,
     Reading,
     Replayed,
+    SpentReport,
 )
 
 _ALL = 1_000_000
@@ -204,6 +205,12 @@ class Sidechat:
             if len(self._pages) > KEPT_PAGES:
                 self._pages.popitem(last=False)
         return page
+
+    async def spent(self, caller: Caller, session: str) -> SpentReport:
+        """What a side session's own requests came to. Raises: SessionNotFound."""
+        state, _ = await self.side(caller, session)
+        own = [one for turn in state.turns if turn.own for one in turn.usage]
+        return SpentReport(used(own), spending.cache(own), spending.compared(own))
 
     async def ndjson(self, caller: Caller, session: str) -> str:
         """A session's log with its places, inherited events included."""

@@ -16,6 +16,7 @@ from sidechat_mcp.sidechat.reports import (
     Note,
     Reading,
     Replayed,
+    SpentReport,
 )
 
 Shape = dict[str, Any]
@@ -97,6 +98,11 @@ def _row(one: Listed) -> Shape:
 def read(report: Reading) -> Shape:
     turns = [{"turn": said.turn, "role": said.role, "text": said.text} for said in report.turns]
     return {"session": report.session, "turns": turns, "next": report.next}
+
+
+def shown(report: Reading, spent: SpentReport | None) -> Shape:
+    """A whole session with what its own requests came to, where it is a side session."""
+    return read(report) if spent is None else {**read(report), **asdict(spent)}
 
 
 def forgotten(session: str) -> Shape:

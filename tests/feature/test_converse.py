@@ -20,10 +20,16 @@ from sidechat_mcp.core.events import (
     TurnStart,
     UserMessage,
 )
-from sidechat_mcp.errors import AnsweringNow, InvalidRequest, KeyReused, ProviderError
+from sidechat_mcp.errors import (
+    AnsweringNow,
+    InvalidRequest,
+    KeyReused,
+    ProviderError,
+    SessionNotFound,
+)
 from sidechat_mcp.ports.provider import Delta, Done, Spent, Whole
 from sidechat_mcp.ports.tool import Outcome, Tool
-from sidechat_mcp.sidechat.reports import Caller, UsageReport
+from sidechat_mcp.sidechat.reports import Caller, SpentReport, UsageReport
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.stores.memory import MemoryStore
 from tests.behaviours import behaviour
@@ -300,3 +306,7 @@ async def test_the_resource_shows_the_childs_own_tokens_and_not_its_parents() ->
     fork = await sidechat.fork(ME, parent=native.id, question="And?")
     shown = await sidechat.markdown(ME, fork.session)
     assert "Its own tokens: 10 in, 5 out; cache on its first request: hit 8." in shown
+    spent = await sidechat.spent(ME, fork.session)
+    assert spent == SpentReport(UsageReport(10, 5, 8, None), "hit 8", None)
+    with pytest.raises(SessionNotFound):
+        await sidechat.spent(ME, native.id)
