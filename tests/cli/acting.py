@@ -31,6 +31,7 @@ from sidechat_mcp.sidechat.reports import (
     Reading,
     Replayed,
     Said,
+    SpentReport,
     UsageReport,
 )
 from sidechat_mcp.sidechat.service import Emit, Sidechat
@@ -162,6 +163,11 @@ class Actor:
     async def sessions(self, caller: Caller, **asked: Any) -> Listing:
         self.calls.append(("sessions", asked))
         return self.listing
+
+    async def spent(self, caller: Caller, session: str) -> SpentReport:
+        if session != "child":
+            raise SessionNotFound(session)
+        return SpentReport(UsageReport(10, 5, 8, None), "hit 8", "same")
 
     async def read(
         self, caller: Caller, session: str, *, start: int | None = None, limit: int = 20

@@ -217,6 +217,22 @@ Question 2
     assert command("show", "gone").status == 2
 
 
+def test_a_side_session_as_data_has_its_own_tokens_and_a_parent_none() -> None:
+    used = {"input": 10, "output": 5, "cache_read": 8, "cache_write": None}
+    shown = json.loads(command("show", "child", "--json").out)
+    assert shown["session"] == "child"
+    assert {name: shown[name] for name in ("usage", "cache", "compared")} == {
+        "usage": used,
+        "cache": "hit 8",
+        "compared": "same",
+    }
+    assert json.loads(command("show", "parent", "--json").out).keys() == {
+        "session",
+        "turns",
+        "next",
+    }
+
+
 def test_what_is_forgotten_is_said() -> None:
     assert command("forget", "child").out == "Forgot child.\n"
 

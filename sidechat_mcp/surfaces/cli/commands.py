@@ -21,6 +21,7 @@ from sidechat_mcp.sidechat.reports import (
     ForkReport,
     Reading,
     Replayed,
+    SpentReport,
 )
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces import shapes
@@ -28,6 +29,9 @@ from sidechat_mcp.surfaces.cli import words
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal, exit_code
 
 _PAGE = 100
+LONGEST = 16_000_000
+"""Characters that are taken from stdin."""
+SHORTER = "Give what matters of it."
 FAILED = 4
 
 
@@ -161,7 +165,8 @@ async def sessions(desk: Desk, args: Namespace) -> int:
 
 async def show(desk: Desk, args: Namespace) -> int:
     if desk.terminal.json:
-        desk.terminal.document(shapes.read(await _whole(desk, args.session)))
+        whole = await _whole(desk, args.session)
+        desk.terminal.document(shapes.shown(whole, await _spent(desk, args.session)))
         return 0
     try:
         desk.terminal.say((await desk.sidechat.markdown(desk.caller, args.session)).rstrip("\n"))
@@ -169,6 +174,13 @@ async def show(desk: Desk, args: Namespace) -> int:
         # A parent has no page of its own, but what was said in it can be read.
         desk.terminal.say(*words.reading(await _whole(desk, args.session)))
     return 0
+
+
+async def _spent(desk: Desk, session: str) -> SpentReport | None:
+    try:
+        return await desk.sidechat.spent(desk.caller, session)
+    except SessionNotFound:
+        return None  # A parent's tokens are its client's, or its own.
 
 
 async def _whole(desk: Desk, session: str) -> Reading:
@@ -221,8 +233,11 @@ def verdict_of(reports: Sequence[Replayed]) -> str:
 
 
 def said(text: str) -> str:
-    """`text`, or with `-` what stdin says. Raises InvalidRequest when nothing is left."""
-    words_in = sys.stdin.read() if text == "-" else text
+    """`text`, or with `-` what stdin says. Raises InvalidRequest when nothing is left, or when
+    there is no end of it."""
+    words_in = sys.stdin.read(LONGEST + 1) if text == "-" else text
+    if len(words_in) > LONGEST:
+        raise InvalidRequest(f"That text is too long (over {LONGEST:,} characters).", then=SHORTER)
     if not words_in.strip():
         raise InvalidRequest("There is no text.", then="Give it as an argument, or - for stdin.")
     return words_in.rstrip("\n")
