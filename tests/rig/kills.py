@@ -25,11 +25,13 @@ from rows import Row, tell
 from wires import sent
 
 KINDS = ("server", "fork", "client")
-STEPS = ("SIDE-FORK please", "SIDE-ASK please", "SIDE-MERGE please", "Go on, please.", "terminal")
+MERGE = "SIDE-MERGE please"
+STEPS = ("SIDE-FORK please", "SIDE-ASK please", MERGE, "Go on, please.", "terminal")
 BLOCK = 20
 """Strikes to one conversation."""
-SPARED = 0.3
-"""How many steps are let through, so that there is something to lose."""
+SPARED = {MERGE: 0.5}
+A_FEW = 0.2
+"""How many of a step are let through, so that there is something to lose."""
 AFTER = 2.0
 """Seconds after which nothing may be left (issue 4)."""
 LONG = 90.0
@@ -176,6 +178,7 @@ class Audit:
 def audit(lane: Lane, seen: Audit) -> None:
     for one in lane.ours("replay", "--verify").get("sessions", []):
         seen.verdicts[one["verdict"]] += 1
+    lane.said(lane.argv(MERGE))
     for _ in range(3):  # An offer that nobody saw is void with the next completed turn.
         lane.said(lane.argv("Go on, please."))
     standing = {note: one for note, one in notes(lane).items() if note not in lane.judged}
@@ -238,7 +241,7 @@ def _block(lane: Lane, kills: int) -> None:
         wanted = [kind for kind in KINDS if lane.struck[kind] < kills
                   and (kind != "fork" or step != STEPS[3])
                   and (kind != "client" or step != "terminal")]  # fmt: skip
-        if not wanted or lane.dice.random() < SPARED:
+        if not wanted or lane.dice.random() < SPARED.get(step, A_FEW):
             lane.said(lane.argv(step))
             _all_gone(lane, "nothing", step)
             continue
