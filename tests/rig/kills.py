@@ -235,6 +235,8 @@ def _block(lane: Lane, kills: int) -> None:
     struck = 0
     for n in range(BLOCK * 2):
         step = STEPS[n % len(STEPS)]
+        if all(lane.struck[kind] >= kills for kind in KINDS):
+            return
         if step == "terminal":
             some = lane.ours("sessions").get("sessions", [])
             lane.child = some[0]["session"] if some else ""
