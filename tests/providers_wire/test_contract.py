@@ -1,18 +1,32 @@
-"""The contract of providers, held by all three wires against a server in a thread of its own."""
+"""The contract of providers, held by all three wires against a server in a thread of its own, and by
+a local model whose process is one."""
 
 from __future__ import annotations
 
 import http.server
+import os
+import sys
 import threading
 from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sidechat_mcp.core.assemble import Context, Message
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import RequestHeader
+from sidechat_mcp.ports.provider import About
+from sidechat_mcp.providers.exchange.endpoint import Endpoint
+from sidechat_mcp.providers.exchange.keys import Secret
+from sidechat_mcp.providers.exchange.pace import Turnstiles
+from sidechat_mcp.providers.exchange.speech import Access
 from sidechat_mcp.providers.exchange.wired import Wired
+from sidechat_mcp.providers.local.engine import Engine
+from sidechat_mcp.providers.local.provider import SETTINGS, WHO, Local
+from sidechat_mcp.providers.openai_chat.wire import wire
 from sidechat_mcp.testing.provider_contract import ProviderContract
+from tests.providers_wire.test_local import SERVER
 from tests.providers_wire.wires import SPOKEN, Spoken
 
 
@@ -58,3 +72,23 @@ class TestWires(ProviderContract):
             return Context(header, [Message("user", text(words), turn=1)])
 
         return ask
+
+
+class TestLocal(ProviderContract):
+    """A model's process stands in for llama.cpp's; all else is what a person gets."""
+
+    @pytest.fixture
+    def provider(self, tmp_path: Path) -> Generator[Local]:
+        model = tmp_path / "m.gguf"
+        model.write_bytes(b"GGUF and more")
+        engine = Engine(model, tmp_path / "local", os.environ, (sys.executable, "-c", SERVER))
+        access = Access(WHO, Endpoint("http://127.0.0.1", "", True), lambda: Secret(engine.key))
+        speech = replace(wire(WHO, "m", SETTINGS), path="/v1/chat/completions")
+        about = About("local", "m", "nobody", "none")
+        local = Local(engine, Wired(about, speech, access, Turnstiles()))
+        yield local
+        local.close()
+
+    @pytest.fixture
+    def ask(self) -> Callable[[str], Context]:
+        return lambda words: Context(RequestHeader(), [Message("user", text(words), turn=1)])
