@@ -1,5 +1,5 @@
-"""The contract of providers, held by all three wires against a server in a thread of its own, and by
-a local model whose process is one."""
+"""The contract of providers, held by all three wires against a server in a thread of its own, and
+by a local model against one in a process of its own."""
 
 from __future__ import annotations
 
