@@ -40,7 +40,8 @@ class Shape:
 @dataclass(slots=True)
 class Tally:
     """What was left out so far, by reason, and how many lines were read or understood. `line` is
-    the one that the latest object stood in."""
+    the one that the latest object stood in, `end` the byte after it in its file; a last line that
+    is still being written has none."""
 
     unreadable: Counter[str] = field(default_factory=Counter[str])
     ignored: Counter[str] = field(default_factory=Counter[str])
@@ -48,15 +49,18 @@ class Tally:
     lines: int = 0
     understood: int = 0
     line: bytes = b""
+    end: int = 0
 
 
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
     """The JSON objects of `source` in their order."""
     for line in _lines(source, tally):
         if line.isspace():
+            tally.end += len(line)
             continue
         tally.lines += 1
         tally.line = line
+        tally.end += len(line)
         for value in _parsed(line, shape, tally):
             if isinstance(value, dict):
                 yield cast("dict[str, Any]", value)
@@ -71,8 +75,11 @@ def _lines(source: Source, tally: Tally) -> Iterator[bytes]:
             continue
         tally.lines += 1
         tally.unreadable["line too long"] += 1
-        while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
-            pass
+        tally.end += len(line)
+        while rest := source.readline(LONGEST):
+            tally.end += len(rest)
+            if rest.endswith(b"\n"):
+                break
 
 
 def _finite(number: str) -> float | str:
@@ -158,6 +165,7 @@ def _recovered(text: str, ended: bool, shape: Shape, tally: Tally) -> list[Any]:
     if not found and not ended:
         tally.ignored["unfinished last line"] += 1
         tally.lines -= 1
+        tally.end -= len(tally.line)
     elif not found:
         tally.unreadable["not JSON"] += 1
     elif torn or text[at:].strip():

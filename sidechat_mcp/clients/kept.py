@@ -64,10 +64,10 @@ class Kept:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return await run_sync(self._keeping.find, ref, cwd)
 
-    async def read(self, found: Found) -> Transcript:
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
         return await run_sync(self._keeping.read, found.path, found.ref)
 
-    async def read_file(self, path: Path) -> Transcript:
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
         return await run_sync(self._keeping.read, path, None)
 
     def hosted(self, point: Point) -> Hosted | None:

@@ -41,11 +41,11 @@ class Later:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return await self._client.find(ref, cwd)
 
-    async def read(self, found: Found) -> Transcript:
-        return await self._client.read(found)
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
+        return await self._client.read(found, since_last=since_last)
 
-    async def read_file(self, path: Path) -> Transcript:
-        return await self._client.read_file(path)
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
+        return await self._client.read_file(path, since_last=since_last)
 
     def hosted(self, point: Point) -> Hosted | None:
         return self._client.hosted(point)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sidechat_mcp.core.events import Draft
+from sidechat_mcp.core.ids import EventId
 from sidechat_mcp.ports.provider import Provider
 
 
@@ -60,6 +61,9 @@ class Transcript:
     `request/header` may come first; `context/compacted` stands where context begins anew.
     `open_turns`, `open_events` and `open_calls` count what follows the last closed turn.
     `delivered` maps note ids of ours that the transcript shows to the record that shows them.
+
+    With `after` this is only what stands behind the draft of that id, which an earlier reading
+    gave: `drafts`, `repaired` and `delivered` are then of that part alone.
     """
 
     client: str
@@ -73,6 +77,7 @@ class Transcript:
     skipped: Skipped = Skipped()
     delivered: Mapping[str, str] = field(default_factory=dict[str, str])
     version: str | None = None
+    after: EventId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +110,13 @@ class Client(Protocol):
         """The conversation with exactly that id."""
         ...
 
-    async def read(self, found: Found) -> Transcript:
-        """Raises: UnknownFormat, ParentNotFound (it vanished)."""
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
+        """All of it; with `since_last` it may be only what is new since the last reading.
+
+        Raises: UnknownFormat, ParentNotFound (it vanished)."""
         ...
 
-    async def read_file(self, path: Path) -> Transcript:
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
         """The same for a file anywhere; its ref is taken from the file."""
         ...
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -16,6 +15,7 @@ import anyio
 from sidechat_mcp.core import excerpt, handback
 from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, TurnEnd
 from sidechat_mcp.core.handback import Handback
+from sidechat_mcp.core.ids import EventId, SessionId
 from sidechat_mcp.core.redact import harmless
 from sidechat_mcp.errors import Moved, ParentNotFound, UnknownFormat
 from sidechat_mcp.harness.agents import TRIES, Meta, Seed
@@ -26,12 +26,15 @@ from sidechat_mcp.sidechat.parts import Parts, joined
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.unswept import unswept
 
-Reader = Callable[[], Awaitable[Transcript]]
+Reader = Callable[[bool], Awaitable[Transcript]]
+"""Reads a conversation: what is new since it was last read is enough (True), or all of it."""
 PAUSE = 0.02
 """Seconds before a conversation that another process writes is read again."""
 AT_HOME = frozenset({"local", "bearer"})
 """The principals that are this machine's own person: over stdio or a loopback address, or with
 the one token that they gave the server. Others have sessions of their own, and nothing else."""
+TAIL = 256
+"""How many events of a mirror are looked at first for the place where a reading went on."""
 NEWEST = 5
 """How many conversations a refusal names."""
 GIVE = (
@@ -131,7 +134,11 @@ class Adoption:
 
         Raises: UnknownFormat, ParentNotFound."""
         client = self.parts.clients[found.client]
-        return await self._import(caller, partial(client.read, found), found.cwd)
+
+        async def reader(since_last: bool) -> Transcript:
+            return await client.read(found, since_last=since_last)
+
+        return await self._import(caller, reader, found.cwd)
 
     async def caught_up(self, caller: Caller, mirror: Row) -> Row:
         """The mirror that follows `mirror`'s line now, brought up to date where its conversation
@@ -169,7 +176,7 @@ class Adoption:
             open_events=found.open_events,
         )
 
-        async def reader() -> Transcript:
+        async def reader(_: bool) -> Transcript:
             return read
 
         return await self._import(caller, reader, caller.cwd)
@@ -185,12 +192,13 @@ class Adoption:
         known: tuple[Client, Transcript] | None = None
         for client in self.parts.clients.values():
             try:
-                read = await client.read_file(file)
+                read = await client.read_file(file, since_last=True)
             except UnknownFormat:
                 continue
-            if known is None or read.drafts:
+            holds = bool(read.drafts) or read.after is not None
+            if known is None or holds:
                 known = client, read
-            if read.drafts:
+            if holds:
                 break
         if known is None:
             names = ", ".join(self.parts.clients)
@@ -199,10 +207,9 @@ class Adoption:
                 then="Name another file, or give its text as `excerpt:` and the text.",
             )
         client, first = known
-        left = [first]
 
-        async def reader() -> Transcript:
-            return left.pop() if left else await client.read_file(file)
+        async def reader(since_last: bool) -> Transcript:
+            return first if since_last else await client.read_file(file)
 
         return await self._import(caller, reader, None)
 
@@ -210,7 +217,8 @@ class Adoption:
         for attempt in range(TRIES):
             try:
                 with unswept():
-                    return await self._imported_now(caller, await reader(), cwd, attempt > 0)
+                    read = await reader(attempt == 0)
+                    return await self._imported_now(caller, read, cwd, attempt > 0)
             except Moved:
                 # Another process imports the same line, and what it added is ours too; or the
                 # file seems to be behind, and is read once more before that is believed.
@@ -233,9 +241,13 @@ class Adoption:
         meta = Meta("mirror", caller.principal, "client", cwd, read.client, read.ref)
         mirrors = await self.line(caller, read.client, read.ref)
         if not mirrors:
+            if read.after is not None:
+                raise Moved(SessionId(""), 0, 0)
             once = Once(f"mirror/{scope}", kept="identity")
             return await self._create(None, meta, read.drafts, once, 0)
         row = mirrors[0]
+        if read.after is not None:
+            return await self._continued(row, read, read.after)
         known = [event for event in await self.parts.sessions.events(row) if _foreign(event)]
         same = _common(known, read.drafts)
         if same == len(known):
@@ -251,6 +263,26 @@ class Adoption:
         place = joined(str(length), follows)
         once = Once(f"mirror/{scope}/{row.header.id}/{place}", kept="identity")
         return await self._create(seed, meta, read.drafts[kept:], once, row.header.created_at)
+
+    async def _continued(self, row: Row, read: Transcript, after: EventId) -> Row:
+        """Import what stands behind the event `after`, if that is all there is to do.
+
+        Raises: Moved, where the whole conversation must be looked at."""
+        events: Sequence[Event] = ()
+        known: list[Event] = []
+        start, want = row.head, TAIL
+        while start and not any(event.id == after for event in known):
+            start, want = max(0, row.head - want), want * 4
+            events = await self.parts.sessions.tail(row, start)
+            known = [event for event in events if _foreign(event)]
+        places = [place for place, event in enumerate(known) if event.id == after]
+        since = known[places[-1] + 1 :] if places else known
+        if not places or _common(since, read.drafts) < len(since):
+            raise Moved(row.header.id, row.head, start)
+        new = read.drafts[len(since) :]
+        if new:
+            await self.parts.store.append(row.header.id, new, expect=row.head)
+        return row
 
     async def _create(
         self, seed: Seed | None, meta: Meta, first: Sequence[Draft], once: Once, after: int

@@ -60,6 +60,10 @@ BEHAVIOURS = {
     "clients:prefix-stable": Behaviour(
         "design: mirror", "A file that grows changes no draft that was read before."
     ),
+    "clients:going-on": Behaviour(
+        "issue 4: bar 4",
+        "A conversation that was read before is read on from its last closed turn.",
+    ),
     "clients:mutations": Behaviour(
         "issue: bar 2", "However a file is damaged, reading never crashes and turns stay whole."
     ),

@@ -111,7 +111,7 @@ async def test_who_names_no_conversation_is_told_of_the_excerpt() -> None:
 @behaviour("others:unknown-format")
 async def test_a_file_that_nobody_reads_is_refused_with_everybodys_name() -> None:
     class Refusing(Shelf):
-        async def read_file(self, path: Path) -> Transcript:
+        async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
             raise UnknownFormat("No.", then="Never.")
 
     with pytest.raises(UnknownFormat, match=r"talk\.bin .*shelf") as refusal:

@@ -74,7 +74,7 @@ async def test_a_file_that_is_behind_for_a_moment_changes_nothing() -> None:
     class Late(Shelf):
         late = True
 
-        async def read(self, found: Found) -> Transcript:
+        async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
             whole = await super().read(found)
             if self.late:
                 self.late = False

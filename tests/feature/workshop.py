@@ -88,12 +88,12 @@ class Shelf:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return Found(self.name, ref, Path(ref), 0) if ref in self.transcripts else None
 
-    async def read(self, found: Found) -> Transcript:
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
         if found.ref not in self.transcripts:
             raise ParentNotFound("It is gone.")
         return self.transcripts[found.ref]
 
-    async def read_file(self, path: Path) -> Transcript:
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
         return self.transcripts[path.name]
 
     def hosted(self, point: Point) -> Hosted | None:

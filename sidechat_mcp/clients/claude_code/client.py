@@ -9,12 +9,14 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
+from sidechat_mcp.clients.bookmarks import Bookmarks
 from sidechat_mcp.clients.claude_code.drafting import NAME
+from sidechat_mcp.clients.claude_code.going_on import Standing
 from sidechat_mcp.clients.claude_code.hosted import Fork, Running
 from sidechat_mcp.clients.claude_code.locate import SESSION, Search
 from sidechat_mcp.clients.claude_code.places import Places, at
 from sidechat_mcp.clients.claude_code.program import Program
-from sidechat_mcp.clients.claude_code.transcript import read
+from sidechat_mcp.clients.claude_code.transcript import since, whole
 from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.events import TurnStart
 from sidechat_mcp.errors import ParentNotFound
@@ -32,6 +34,7 @@ class ClaudeCode:
         self._environ = environ
         self._patience = patience
         self._waiting = Waiting[Running]()
+        self._marks = Bookmarks[Standing]()
 
     @property
     def name(self) -> str:
@@ -58,11 +61,11 @@ class ClaudeCode:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return await run_sync(Places(self._environ).find, ref, cwd)
 
-    async def read(self, found: Found) -> Transcript:
-        return await run_sync(_read, found.path, found.ref)
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
+        return await run_sync(self._read, found.path, found.ref, since_last)
 
-    async def read_file(self, path: Path) -> Transcript:
-        return await run_sync(_read, path, None)
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
+        return await run_sync(self._read, path, None, since_last)
 
     def hosted(self, point: Point) -> Hosted | None:
         if Places(self._environ).find(point.ref, point.cwd) is None:
@@ -78,9 +81,26 @@ class ClaudeCode:
         found = Places(self._environ).find(point.ref, point.cwd)
         if found is None:
             return False
-        told = _read(found.path, found.ref)
+        told = self._read(found.path, found.ref, False)
         turns = [draft.body.turn for draft in told.drafts if isinstance(draft.body, TurnStart)]
         return bool(told.open_turns) or not turns or turns[-1] != point.turn
+
+    def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
+        try:
+            with path.open("rb") as file:
+                before = self._marks.find(path, file) if since_last else None
+                found = since(file, before, ref) if before is not None else None
+                if found is None:
+                    file.seek(0)
+                    found = whole(file, path.stem, ref)
+                read, standing = found
+                self._marks.put(path, file, standing)
+                return read
+        except OSError as error:
+            raise ParentNotFound(
+                f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
+                then="`sidechat fork` without a parent lists the newest ones of this folder.",
+            ) from error
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         return None
@@ -100,14 +120,3 @@ def _named(search: Search) -> Path | None:
     if registered is not None:
         return search.file(registered)
     return search.file(search.call.environment.get(SESSION))
-
-
-def _read(path: Path, ref: str | None) -> Transcript:
-    try:
-        with path.open("rb") as file:
-            return read(file, path.stem, ref)
-    except OSError as error:
-        raise ParentNotFound(
-            f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
-            then="`sidechat fork` without a parent lists the newest ones of this folder.",
-        ) from error

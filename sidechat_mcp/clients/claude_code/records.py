@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from sidechat_mcp.clients.claude_code.blocks import (
     sequence,
     word,
 )
-from sidechat_mcp.clients.jsonl import Shape, Tally
+from sidechat_mcp.clients.jsonl import Shape, Source, Tally, objects
 from sidechat_mcp.core.content import Content, Text
 
 Form = Literal["typed", "command", "output", "caveat", "interrupt", "summary", "meta"]
@@ -100,8 +100,9 @@ Saying = Said | Results | Answer | Shown | Mark | Boundary | Link
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record of the conversation. `order` is its place in the file, `at` when it was written
-    in milliseconds since 1970; `logical` leads from a compaction to what was before it."""
+    """A record of the conversation. `order` is its place in the file and `end` the byte after its
+    line there, `at` when it was written in milliseconds since 1970; `logical` leads from a
+    compaction to what was before it."""
 
     uuid: str
     parent: str | None
@@ -113,6 +114,7 @@ class Record:
     meta: bool
     team: bool
     says: Saying
+    end: int = 0
 
 
 @dataclass(slots=True)
@@ -163,6 +165,18 @@ _COMMAND = re.compile(r"<(?:command-name|command-message|bash-input)>")
 _KINDS = 20
 
 
+def each(source: Source, shelf: Shelf) -> Iterator[Record]:
+    """The records of a conversation's main line in `source`, in their order."""
+    for one in objects(source, SHAPE, shelf.tally):
+        try:
+            record = read(one, shelf)
+        except RecursionError:
+            shelf.tally.unreadable["nested too deeply"] += 1
+        else:
+            if record is not None:
+                yield record
+
+
 def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
     """The record of a conversation's main line, or None for anything else (then counted)."""
     kind = found.get("type")
@@ -204,6 +218,7 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
         found.get("isMeta") is True,
         bool(found.get("teamName")),
         says or Link(),
+        tally.end,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sidechat_mcp.clients.claude_code import records, tree, turns
+from sidechat_mcp.clients.claude_code import going_on, records, tree, turns
 from sidechat_mcp.clients.claude_code.drafting import NAME
-from sidechat_mcp.clients.jsonl import Source, Tally, objects
+from sidechat_mcp.clients.claude_code.going_on import Read, Standing
+from sidechat_mcp.clients.jsonl import Source, Tally
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
 from sidechat_mcp.ports.client import Skipped, Transcript
 
@@ -17,31 +18,45 @@ def read(source: Source, name: str, ref: str | None = None) -> Transcript:
     id of it, where the caller knows it (else it is taken from the records, or is `name`).
 
     Raises: UnknownFormat; ParentNotFound for the transcript of a subagent."""
-    tally = Tally()
-    shelf = records.Shelf(tally)
-    found: list[records.Record] = []
-    for one in objects(source, records.SHAPE, tally):
-        try:
-            record = records.read(one, shelf)
-        except RecursionError:
-            tally.unreadable["nested too deeply"] += 1
-        else:
-            if record is not None:
-                found.append(record)
+    return whole(source, name, ref)[0]
+
+
+def whole(source: Source, name: str, ref: str | None) -> tuple[Transcript, Standing | None]:
+    """As `read`, and where the file can be gone on with when it has grown."""
+    shelf = records.Shelf(Tally())
+    found = [*records.each(source, shelf)]
     _refuse(shelf, found, name)
     line = tree.line(found, shelf.progress)
-    del found
-    told = turns.tell(line, tally)
+    told = turns.tell(line, shelf.tally)
+    return _both(Read(found, line, told, shelf), ref, name)
+
+
+def since(
+    source: Source, before: Standing, ref: str | None
+) -> tuple[Transcript, Standing | None] | None:
+    """What `source` holds from `before` on; None where all of it must be read."""
+    found = going_on.behind(source, before)
+    return _both(found, ref, before.ref) if found is not None else None
+
+
+def _both(read: Read, ref: str | None, name: str) -> tuple[Transcript, Standing | None]:
+    last = read.line.records[-1] if read.line.records else None
+    ref = ref or (last.session if last is not None else None) or name
+    return _transcript(read, ref), going_on.standing(read, ref)
+
+
+def _transcript(read: Read, ref: str) -> Transcript:
+    line, told, shelf = read.line, read.told, read.shelf
+    tally = shelf.tally
     if line.gaps:
         tally.unreadable["parent record missing"] = line.gaps
     if line.aside:
         tally.ignored["on another branch"] = line.aside
     for kind, times in tally.unknown.items():
         tally.ignored[f"unknown record {kind!r}"] = times
-    last = line.records[-1] if line.records else None
     return Transcript(
         client=NAME,
-        ref=ref or (last.session if last is not None else None) or name,
+        ref=ref,
         drafts=told.drafts,
         cwd=shelf.cwd,
         open_turns=told.open_turns,
@@ -51,6 +66,7 @@ def read(source: Source, name: str, ref: str | None = None) -> Transcript:
         skipped=Skipped(dict(tally.unreadable), dict(tally.ignored)),
         delivered=told.delivered,
         version=next((one.version for one in reversed(line.records) if one.version), None),
+        after=read.before.after if read.before is not None else None,
     )
 
 

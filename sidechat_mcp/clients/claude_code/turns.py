@@ -3,7 +3,7 @@ changes the drafts of a turn that was closed before it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from sidechat_mcp.clients.claude_code.drafting import Log, Turn, opened
@@ -34,8 +34,20 @@ _REASONS: dict[str, Reason] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known where a turn was surely over: with the record `latest`, and `drafts` of all
+    turns up to it."""
+
+    latest: Record
+    drafts: int
+    number: int
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
-    """The closed turns, and counts of what follows them."""
+    """The closed turns, and counts of what follows them. `closed` is the last of them that
+    something else follows; `taken` and `messages` are the ids of drafts and answers up to it."""
 
     drafts: Sequence[Draft]
     open_turns: int
@@ -43,11 +55,14 @@ class Told:
     open_calls: int
     repaired: int
     delivered: Mapping[str, str]
+    closed: Closed | None
+    taken: Set[str]
+    messages: Set[str]
 
 
-def tell(line: Line, tally: Tally) -> Told:
-    """Everything on `line`, in turns."""
-    teller = _Teller(line, tally)
+def tell(line: Line, tally: Tally, log: Log | None = None, number: int = 0) -> Told:
+    """Everything on `line`, in turns: after those in `log`, of which `number` were numbered."""
+    teller = _Teller(line, tally, log or Log(), number=number)
     for place, record in enumerate(line.records):
         teller.take(place, record)
     return teller.end()
@@ -68,6 +83,8 @@ class _Teller:
     told: dict[str, set[Block]] = field(default_factory=dict[str, set[Block]])
     summed_up: Record | None = None
     delivered: dict[str, str] = field(default_factory=dict[str, str])
+    closed: Closed | None = None
+    sure: tuple[Set[str], Set[str]] = (frozenset(), frozenset())
 
     def take(self, place: int, record: Record) -> None:
         says = record.says
@@ -104,9 +121,11 @@ class _Teller:
                 pass
 
     def end(self) -> Told:
-        turn = self.turn
+        turn, closed = self.turn, self.closed
+        self.sure = set(self.log.taken), set(self.told)
         if turn is not None and turn.whole(_null_is_done(turn.version)) and not turn.thinking:
             self._finish()
+            self.closed = closed  # More of that answer may still come.
         turn = self.turn
         if turn is not None:
             events = len(turn.items) + len(turn.waiting)
@@ -114,7 +133,16 @@ class _Teller:
         return self._told(int(self._command() is not None), len(self.before), 0)
 
     def _told(self, turns: int, events: int, calls: int) -> Told:
-        return Told(self.log.drafts, turns, events, calls, self.repaired, self.delivered)
+        return Told(
+            self.log.drafts,
+            turns,
+            events,
+            calls,
+            self.repaired,
+            self.delivered,
+            self.closed,
+            *self.sure,
+        )
 
     def _note(self, record: Record) -> None:
         """Which notes of ours the model was shown here."""
@@ -169,6 +197,8 @@ class _Teller:
         for message, content in turn.messages():
             self.told.setdefault(message, set()).update(content)
         self.log.write(turn)
+        if all(one.order > turn.latest.order for one in self.before):
+            self.closed = Closed(turn.latest, len(self.log.drafts), self.number, self.log.model)
 
     def _show(self, record: Record) -> None:
         turn = self.turn

@@ -61,10 +61,10 @@ class Codex:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return await run_sync(Places(self._environ).find, ref)
 
-    async def read(self, found: Found) -> Transcript:
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
         return await run_sync(self._read, found.path, found.ref)
 
-    async def read_file(self, path: Path) -> Transcript:
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
         return await run_sync(self._read, path, None)
 
     def hosted(self, point: Point) -> Hosted | None:

@@ -67,10 +67,10 @@ class Opencode:
     async def find(self, ref: str, cwd: str | None) -> Found | None:
         return await run_sync(Places(self._environ).find, ref, cwd)
 
-    async def read(self, found: Found) -> Transcript:
+    async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
         return await run_sync(_read, found.path, found.ref)
 
-    async def read_file(self, path: Path) -> Transcript:
+    async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
         """A database with one conversation, or `DATABASE#ID`; or a tree of the time before, or
         its folder of one conversation's messages."""
         return await run_sync(_read_any, path)

@@ -1,0 +1,77 @@
+"""Where the reading of a file that only grows can go on, so that what was read is not read again.
+
+A mark holds for the same file on the same disk as long as the bytes before it are the same; of
+these the last few are looked at."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Generic, Protocol, TypeVar
+
+WITNESS = 4096
+"""Bytes before a mark that must not have changed."""
+KEPT = 16
+"""Files whose marks are kept."""
+
+
+class Standing(Protocol):
+    """What a reader knows at a place where it can go on."""
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the beginning: a line begins here."""
+        ...
+
+
+S = TypeVar("S", bound=Standing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark(Generic[S]):
+    file: tuple[int, int]
+    witness: bytes
+    standing: S
+
+
+class Bookmarks(Generic[S]):
+    """The latest mark in each file. Threads may share it: a mark never changes."""
+
+    def __init__(self) -> None:
+        self._marks: OrderedDict[Path, _Mark[S]] = OrderedDict()
+
+    def put(self, path: Path, file: IO[bytes], standing: S | None) -> None:
+        """Remember where `file` can be gone on with; None: nowhere."""
+        self._marks.pop(path, None)
+        if standing is None or standing.offset == 0:
+            return
+        self._marks[path] = _Mark(_identity(file), _before(file, standing.offset), standing)
+        while len(self._marks) > KEPT:
+            self._marks.popitem(last=False)
+
+    def find(self, path: Path, file: IO[bytes]) -> S | None:
+        """What is known of `file`, which then stands at that place; else it stands at its
+        beginning."""
+        mark = self._marks.get(path)
+        if mark is not None and mark.file == _identity(file):
+            offset = mark.standing.offset
+            grown = os.fstat(file.fileno()).st_size >= offset
+            if grown and mark.witness == _before(file, offset):
+                file.seek(offset)
+                return mark.standing
+        file.seek(0)
+        return None
+
+
+def _identity(file: IO[bytes]) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
+
+
+def _before(file: IO[bytes], offset: int) -> bytes:
+    start = max(0, offset - WITNESS)
+    file.seek(start)
+    return hashlib.sha256(file.read(offset - start)).digest()
