@@ -316,9 +316,17 @@ async def run(model: Path | None, tokens: int) -> int:
     return 1 if table.missed else 0
 
 
+def file(given: str) -> Path:
+    """The server has another folder than we, so where a file is has to be said whole."""
+    path = Path(given).expanduser().absolute()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {path}")
+    return path
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    arguments.add_argument("--model", type=Path, help="a GGUF file instead of random weights")
+    arguments.add_argument("--model", type=file, help="a GGUF file instead of random weights")
     arguments.add_argument("--tokens", type=int, default=TOKENS, help="length of the history")
     given = arguments.parse_args()
     sys.exit(anyio.run(run, given.model, given.tokens))

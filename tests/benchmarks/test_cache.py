@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,3 +70,13 @@ def test_what_is_over_or_under_its_figure_counts_as_missed(
 def test_another_salt_is_another_talk_from_the_first_word_on() -> None:
     one, same, other = (cache.history(salt, 3) for salt in ("a", "a", "b"))
     assert (one == same, one == other) == (True, False)
+
+
+def test_a_models_file_is_found_from_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.gguf").touch()
+    monkeypatch.chdir(tmp_path)
+    assert cache.file("m.gguf") == tmp_path / "m.gguf"
+    with pytest.raises(ArgumentTypeError, match="there is no file"):
+        cache.file("n.gguf")
