@@ -178,6 +178,9 @@ BEHAVIOURS = {
     "mcp:whose-message": Behaviour(
         "case SC-029", "A message without its own stream reaches nobody's."
     ),
+    "mcp:ends-stuck": Behaviour(
+        "case SC-012", "Signals that come again while a thread is stuck leave no traceback."
+    ),
     "mcp:any-spelling": Behaviour(
         "contract: resources", "Capitals and spaces around it make no other resource."
     ),

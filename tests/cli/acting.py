@@ -1,13 +1,14 @@
 """A Sidechat that says its lines, and ways to run the command line over it.
 
 `python -m tests.cli.acting ARGS…` is the command line in a process of its own over an actor; one
-whose answers begin and never end when SIDECHAT_ACTING is `waiting`."""
+whose answers begin and never end when SIDECHAT_ACTING is `waiting`, or `stuck` in a thread."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from sidechat_mcp.core.ids import SessionId
@@ -108,6 +110,7 @@ class Actor:
     replays: Sequence[Replayed] | SidechatError = (Replayed(CHILD, 3, "verified"),)
     calls: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     waiting: bool = False
+    stuck: bool = False
 
     async def fork(
         self,
@@ -132,6 +135,9 @@ class Actor:
                     await emit(piece)
             if self.waiting:
                 await anyio.sleep_forever()
+            if self.stuck:
+                # As a thread that reads from a disk that does not answer.
+                await anyio.to_thread.run_sync(time.sleep, 60)
         except anyio.get_cancelled_exc_class():
             sys.stderr.write("[turn closed]\n")
             raise
@@ -243,6 +249,6 @@ async def acted(actor: Actor) -> AsyncGenerator[Sidechat]:
 
 
 if __name__ == "__main__":
-    endless = os.environ.get("SIDECHAT_ACTING") == "waiting"
-    lines = Actor(pieces=["Because ", "readers "], waiting=endless)
+    mood = os.environ.get("SIDECHAT_ACTING")
+    lines = Actor(pieces=["Because ", "readers "], waiting=mood == "waiting", stuck=mood == "stuck")
     sys.exit(run(sys.argv[1:], open=lambda: acted(lines)))

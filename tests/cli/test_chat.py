@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -203,6 +204,35 @@ def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: 
     assert err.splitlines()[-1] == "Interrupted."
     assert "[turn closed]\n" in err
     assert ("[leaving]\n" in err) == leaving
+
+
+@behaviour("cli:ctrl-c", "cli:no-traceback")
+@pytest.mark.parametrize("argv", [["chat"], ["ask", "-s", "child", "why?"]])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_again_while_a_thread_is_stuck_ends_the_program_quietly(
+    argv: list[str], number: int
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.acting", *argv],
+        env={**os.environ, "SIDECHAT_ACTING": "stuck"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("why?\n")
+        process.stdin.flush()
+        assert process.stdout.read(16) == "Because readers "
+        deadline = time.monotonic() + 20
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(number)
+            time.sleep(0.05)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out.strip()) == (130, "")
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "Interrupted."
 
 
 def test_a_signal_at_the_prompt_ends_the_program() -> None:

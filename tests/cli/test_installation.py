@@ -138,6 +138,18 @@ def test_a_token_is_one_line_of_its_file(tmp_path: Path) -> None:
             read_token(file)
     with pytest.raises(InvalidRequest, match="cannot be read"):
         read_token(tmp_path / "none")
+    with pytest.raises(InvalidRequest, match="no usable token"):
+        read_token(Path("/dev/zero"))
+
+
+def test_a_text_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidechat_mcp.surfaces.cli.commands.LONGEST", 9)
+    monkeypatch.setattr("sidechat_mcp.surfaces.cli.chat.LONGEST", 9)
+    for argv in (["ask", "-"], ["merge", "--note", "-"], ["chat"]):
+        assert command(*argv, said="9 letters").status == 0
+        done = command(*argv, said="x" * 10)
+        assert (done.status, done.out) == (2, "")
+        assert "too long" in done.err
 
 
 def test_a_token_without_http_is_a_mistake() -> None:

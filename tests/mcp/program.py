@@ -1,9 +1,9 @@
 """Our server as a process of its own, over a log on disk and a scripted agent.
 
 `stdio`, or `http PORT` with secrets by principal in SIDECHAT_TEST_SECRETS. A message with the
-word `wait` is answered by halves: the second one never comes. One with `long N` is answered with
-N characters. `meet A` and `meet B` each say their fifth piece and then wait for the other's. The
-caller's conversation is `shelf:r1`."""
+word `wait` is answered by halves: the second one never comes; with `stuck` it holds a thread, too.
+One with `long N` is answered with N characters. `meet A` and `meet B` each say their fifth piece
+and then wait for the other's. The caller's conversation is `shelf:r1`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import ClassVar
 
 import anyio
+import anyio.to_thread
 
 from sidechat_mcp.core.assemble import Context
 from sidechat_mcp.core.content import Text, plain
@@ -49,6 +51,8 @@ class Obedient(Speaker):
         yield Delta(text[:3])
         if "wait" in asked:
             await anyio.sleep_forever()
+        if "stuck" in asked:
+            await anyio.to_thread.run_sync(time.sleep, 60)
         yield Delta(text[3:])
         yield Whole(Text(text))
         yield Done()

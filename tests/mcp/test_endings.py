@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,6 +54,29 @@ async def test_in_mid_answer_with_a_listener_the_server_ends_soon_and_the_turn_i
         code, took = await server.ended()
         assert (code, took <= 2.0) == (0, True)
     assert await reasons(tmp_path) == ["interrupted"]
+
+
+@behaviour("mcp:ends-stuck")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+async def test_signals_that_come_again_while_a_thread_is_stuck_end_the_server_quietly(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    async with started(tmp_path, stderr=subprocess.PIPE) as server:
+        await server.call("fork")
+        params = {"name": "converse", "arguments": {"message": "stuck"}, "_meta": WITH_PROGRESS}
+        await server.request("tools/call", params)
+        while (await server.next()).get("method") != "notifications/progress":
+            pass
+        began = anyio.current_time()
+        with anyio.fail_after(5):
+            while server.process.returncode is None:
+                server.process.send_signal(how)
+                await anyio.sleep(0.05)
+        took = anyio.current_time() - began
+        assert server.process.stderr is not None
+        said = b"".join([chunk async for chunk in server.process.stderr])
+    assert (took <= 2.0, said) == (True, b"")
+    assert server.process.returncode in (0, -how)
 
 
 @behaviour("mcp:ends-idle")

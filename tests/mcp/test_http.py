@@ -220,6 +220,19 @@ async def outcome(asking: Any) -> tuple[str, str]:
     return "answered", ""
 
 
+@behaviour("mcp:no-message")
+@pytest.mark.parametrize("path", ["/mcp", "/messages/?session_id=" + "0" * 32])
+@pytest.mark.parametrize("id", [None, {}, 1.5, True])
+async def test_a_posted_request_whose_id_no_answer_can_have_is_refused(
+    tmp_path: Path, path: str, id: object
+) -> None:
+    sent = {"jsonrpc": "2.0", "id": id, "method": "ping"}
+    async with serving_web(tmp_path) as web, httpx2.AsyncClient() as web_client:
+        answer = await web_client.post(web.origin + path, json=sent)
+    assert (answer.status_code, answer.json()["id"]) == (400, None)
+    assert answer.json()["error"]["code"] == -32600
+
+
 @behaviour("mcp:principals")
 async def test_another_principals_sessions_are_as_good_as_not_there(
     tmp_path: Path, era: Era
@@ -274,7 +287,7 @@ async def test_with_open_streams_and_an_answer_on_its_way_it_ends_soon_and_well(
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         begun.set()
 
-    code, took = -1, 9.0
+    code, took, said = -1, 9.0, b"?"
     async with serving_web(tmp_path) as web, anyio.create_task_group() as tasks:
 
         async def converse() -> None:
@@ -293,8 +306,11 @@ async def test_with_open_streams_and_an_answer_on_its_way_it_ends_soon_and_well(
         with anyio.fail_after(8):
             code = await web.process.wait()
         took = anyio.current_time() - started
+        assert web.process.stderr is not None
+        with anyio.fail_after(5):
+            said = b"".join([chunk async for chunk in web.process.stderr])
         tasks.cancel_scope.cancel()
-    assert (code, took <= 2.0) == (0, True)
+    assert (code, took <= 2.0, said) == (0, True, b"")
     async with opened(environment(tmp_path)) as sidechat:
         (listed,) = (await sidechat.sessions(Caller())).sessions
         state, _ = await sidechat.side(Caller(), listed.session)

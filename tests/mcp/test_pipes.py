@@ -88,6 +88,23 @@ async def test_what_is_no_message_is_answered_and_the_server_goes_on(tmp_path: P
         assert "result" in await server.ask("tools/list")
 
 
+@behaviour("mcp:no-message")
+@pytest.mark.parametrize("id", ["null", "{}", "[]", "1.5", "true", "1e400"])
+async def test_a_request_whose_id_no_answer_can_have_is_refused_and_not_forgotten(
+    tmp_path: Path, id: str
+) -> None:
+    async with started(tmp_path) as server:
+        for name in ("id", "\\u0069d"):
+            sent = f'{{"jsonrpc":"2.0","method":"tools/list","params":{{"id":1}},"{name}":{id}}}\n'
+            await server.send(sent.encode())
+            answer = await server.next()
+            assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+        # A notification may speak of ids as it likes.
+        told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        await server.send(json.dumps(told).replace("requestId", "id").encode() + b"\n")
+        assert "result" in await server.ask("tools/list")
+
+
 @behaviour("mcp:line-ends")
 async def test_a_line_ends_at_line_feed_and_nowhere_else(tmp_path: Path) -> None:
     words = "a\u2028b\u2029c\u0085d\u000be\u001cf"

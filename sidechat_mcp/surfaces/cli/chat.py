@@ -25,7 +25,7 @@ from sidechat_mcp.sidechat.reports import Caller, Note
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces import shapes
 from sidechat_mcp.surfaces.cli import words
-from sidechat_mcp.surfaces.cli.commands import Desk, code_of, forked, streamed
+from sidechat_mcp.surfaces.cli.commands import LONGEST, SHORTER, Desk, code_of, forked, streamed
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
 T = TypeVar("T")
@@ -142,9 +142,11 @@ class Talk:
             return input(self.desk.terminal.prompt(styled))
         if self.typed:
             self.desk.terminal.ask(styled)
-        line = sys.stdin.readline()
+        line = sys.stdin.readline(LONGEST + 1)
         if not line:
             raise EOFError
+        if len(line) > LONGEST:
+            raise InvalidRequest(f"A line is too long (over {LONGEST:,} characters).", then=SHORTER)
         return line.rstrip("\r\n")
 
     def _one(self, line: str) -> int:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from sidechat_mcp.surfaces.cli.commands import Desk
 
 Open = Callable[[], AbstractAsyncContextManager["Sidechat"]]
+ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 REPORT = "Please report it: set SIDECHAT_DEBUG=1 to see the details."
 
 
 def run(argv: Sequence[str], *, open: Open | None = None, terminal: Terminal | None = None) -> int:
     """Carry out `argv` and answer the exit code: 0; 2 InvalidRequest; 3 Conflict; 4 beyond our
     walls or unexpected; 130 interrupted. `open` gives the feature (else the configured one)."""
+    alone = terminal is None
     if terminal is None:
         terminal = Terminal.of_process()
         _end_like_ctrl_c(terminal)
@@ -37,8 +39,14 @@ def run(argv: Sequence[str], *, open: Open | None = None, terminal: Terminal | N
     except SystemExit as left:
         status = left.code if isinstance(left.code, int) else 0
     except BaseException as error:
+        if alone and isinstance(_innermost(error), KeyboardInterrupt):
+            _heed_no_more()
         status = _failed(terminal, error)
-    return terminal.close(status)
+    status = terminal.close(status)
+    if alone and status == INTERRUPTED:
+        # All is closed; a thread that is stuck in a read must not keep the process.
+        os._exit(status)
+    return status
 
 
 def configured() -> AbstractAsyncContextManager[Sidechat]:
@@ -103,6 +111,14 @@ def _asked(args: Namespace, open: Open, terminal: Terminal) -> int:
     return anyio.run(journey)
 
 
+def _heed_no_more() -> None:
+    """We are leaving already: one more signal must not meet us in the middle of that."""
+    for name in ENDINGS:
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def _end_like_ctrl_c(terminal: Terminal) -> None:
     """A request to end closes what is open, as Ctrl-C does."""
 
@@ -111,7 +127,7 @@ def _end_like_ctrl_c(terminal: Terminal) -> None:
         terminal.leave()
         signal.raise_signal(signal.SIGINT)
 
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in ENDINGS[1:]:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)

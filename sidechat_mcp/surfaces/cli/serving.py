@@ -10,6 +10,8 @@ from pathlib import Path
 from sidechat_mcp.errors import InvalidRequest
 from sidechat_mcp.surfaces.cli.terminal import Terminal
 
+LONGEST_TOKEN = 4096
+"""Bytes of a token's file; a longer one is not read on."""
 _PLACE = re.compile(
     r"(?:(?:\[(?P<v6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^:\[\]]*)):)?(?P<port>[0-9]{1,5})"
 )
@@ -50,14 +52,20 @@ def place(text: str) -> tuple[str, int]:
 def read_token(file: Path) -> str:
     """The one line of `file`. Raises InvalidRequest when it cannot be a token."""
     try:
-        token = file.read_text("utf-8").strip()
+        with file.open("rb") as held:
+            token = held.read(LONGEST_TOKEN + 1).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(
             f"The token file {str(file)!r} cannot be read.", then="Name another one."
         ) from error
-    if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
+    if (
+        not 16 <= len(token) <= LONGEST_TOKEN
+        or not token.isascii()
+        or not token.isprintable()
+        or " " in token
+    ):
         raise InvalidRequest(
             f"The token file {str(file)!r} holds no usable token.",
-            then="Put one line of at least 16 ASCII characters without spaces into it.",
+            then=f"Put one line of 16 to {LONGEST_TOKEN} ASCII characters without spaces into it.",
         )
     return token

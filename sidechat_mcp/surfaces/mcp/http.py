@@ -24,8 +24,10 @@ from starlette.routing import Mount, Route
 
 from sidechat_mcp.errors import InvalidRequest, OutsideError
 from sidechat_mcp.surfaces.mcp.guard import Guard
+from sidechat_mcp.surfaces.mcp.inflight import InFlight
 from sidechat_mcp.surfaces.mcp.logs import to_stderr
 from sidechat_mcp.surfaces.mcp.piping import Configured, configured, home, is_hosted
+from sidechat_mcp.surfaces.mcp.posted import Posted
 from sidechat_mcp.surfaces.mcp.server import SidechatServer, serving
 from sidechat_mcp.surfaces.mcp.stdio import ENDINGS, end_soon
 
@@ -37,6 +39,8 @@ IDLE = 1800.0
 """Seconds after which a connection of the older era is closed when nobody uses it."""
 DRAIN = 0.7
 """Seconds that what is being answered has left when the server is asked to end."""
+LAST = 1.2
+"""Seconds after which a connection is given up that does not even end then."""
 BEARER = "bearer"
 """The principal of a token that names nobody."""
 
@@ -63,7 +67,9 @@ def serve(
     secrets = {BEARER: token} if isinstance(token, str) else dict(token or {})
     listening = listen(host, port)
     to_stderr()
-    anyio.run(_serve, listening, host, secrets, os.environ if environ is None else environ, open)
+    known = os.environ if environ is None else environ
+    with contextlib.suppress(KeyboardInterrupt):  # One more signal, when we were leaving already.
+        anyio.run(_serve, listening, host, secrets, known, open)
     sys.stderr.flush()
     os._exit(0)
 
@@ -86,7 +92,8 @@ async def run(
 ) -> None:
     """Serve `server` on a listening socket until a signal asks to end."""
     hosts = served_hosts(host, listening.getsockname()[1])
-    web = _Web(server, Guard(application(server, hosts), hosts, secrets))
+    routes = Posted(application(server, hosts), MOST_BYTES)
+    web = _Web(server, Guard(routes, hosts, secrets))
     async with anyio.create_task_group() as tasks:
         await tasks.start(_heed, web)
         sys.stderr.write(f"sidechat: serving http://{hosts[0]}/mcp\n")
@@ -107,13 +114,14 @@ class _Web(uvicorn.Server):
     """Ends what streams for ever before it waits for what is being answered."""
 
     def __init__(self, server: SidechatServer, app: Guard) -> None:
+        self._in_flight = InFlight(app)
         super().__init__(
             uvicorn.Config(
-                app,
+                self._in_flight,
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=DRAIN,  # pyright: ignore[reportArgumentType]
+                timeout_graceful_shutdown=LAST,  # pyright: ignore[reportArgumentType]
             )
         )
         self._server = server
@@ -125,7 +133,15 @@ class _Web(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._server.door.leave()
         self._server.hub.close()
-        await super().shutdown(sockets)
+        self._in_flight.end_streams()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._cut)
+            await super().shutdown(sockets)
+            tasks.cancel_scope.cancel()
+
+    async def _cut(self) -> None:
+        await anyio.sleep(DRAIN)
+        self._in_flight.end_answers()
 
 
 def application(server: SidechatServer, hosts: Sequence[str]) -> Starlette:

@@ -35,6 +35,23 @@ def refusal(line: bytes) -> T.JSONRPCError | None:
     return _error(known, T.INVALID_REQUEST, said)
 
 
+def unanswerable(message: bytes) -> T.JSONRPCError | None:
+    """The error for a message that would pass for a notification, but has an id: whoever sent it
+    waits for an answer under that id, and it is none that an answer can have."""
+    if b'"id"' not in message and b"\\u" not in message:
+        return None
+    try:
+        value: Any = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not value.keys() >= {"id", "method"}:
+        return None
+    id = cast("dict[str, Any]", value)["id"]
+    if isinstance(id, int | str) and not isinstance(id, bool):
+        return None
+    return _error(None, T.INVALID_REQUEST, "The id of a request is a text or a whole number.")
+
+
 def too_long(most: int) -> T.JSONRPCError:
     return _error(None, T.INVALID_REQUEST, f"A message has at most {most} bytes.")
 

@@ -32,7 +32,10 @@ def serve(*, environ: Mapping[str, str] | None = None, open: Configured | None =
     from sidechat_mcp.surfaces.mcp.piping import configured, serve_pipes
 
     known = os.environ if environ is None else environ
-    code = serve_pipes(reading, writing, known, open or configured)
+    try:
+        code = serve_pipes(reading, writing, known, open or configured)
+    except KeyboardInterrupt:
+        code = 0  # One more signal, when we were leaving already.
     sys.stderr.flush()
     os._exit(code)
 

@@ -11,9 +11,15 @@ import anyio
 from anyio.lowlevel import checkpoint
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
+from mcp.types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
-from sidechat_mcp.surfaces.mcp.refusals import refusal, too_long
+from sidechat_mcp.surfaces.mcp.refusals import refusal, too_long, unanswerable
 
 CHUNK = 1 << 16
 LONGEST = 64 << 20
@@ -71,6 +77,8 @@ class Wire:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             return refusal(line)
+        if isinstance(message, JSONRPCNotification) and (refused := unanswerable(line)):
+            return refused
         if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
             self._unanswered.add(message.id)
         await messages.send(SessionMessage(message))
