@@ -29,6 +29,19 @@ class Source(Protocol):
     def readline(self, size: int, /) -> bytes: ...
 
 
+class Upto:
+    """The next so many bytes of a source."""
+
+    def __init__(self, source: Source, left: int) -> None:
+        self._source = source
+        self._left = left
+
+    def readline(self, size: int, /) -> bytes:
+        line = self._source.readline(min(size, self._left)) if self._left > 0 else b""
+        self._left -= len(line)
+        return line
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """How a record of a format looks: what its text begins with, and members that each has."""
@@ -41,7 +54,7 @@ class Shape:
 class Tally:
     """What was left out so far, by reason, and how many lines were read or understood. `line` is
     the one that the latest object stood in, `end` the byte after it in its file; a last line that
-    is still being written has none."""
+    is still being written has none. `objects` counts what was given."""
 
     unreadable: Counter[str] = field(default_factory=Counter[str])
     ignored: Counter[str] = field(default_factory=Counter[str])
@@ -50,6 +63,7 @@ class Tally:
     understood: int = 0
     line: bytes = b""
     end: int = 0
+    objects: int = 0
 
 
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
@@ -63,6 +77,7 @@ def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, An
         tally.end += len(line)
         for value in _parsed(line, shape, tally):
             if isinstance(value, dict):
+                tally.objects += 1
                 yield cast("dict[str, Any]", value)
             else:
                 tally.unreadable["not an object"] += 1

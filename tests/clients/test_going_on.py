@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from sidechat_mcp.clients.claude_code.client import ClaudeCode
+from sidechat_mcp.clients.codex.client import Codex
 from tests.behaviours import behaviour
+from tests.clients import test_codex_mutations as codex
 from tests.clients.growing import grown
 from tests.clients.houses import FIXTURES
 from tests.clients.mutate import MUTATIONS, damaged
@@ -17,6 +19,8 @@ from tests.clients.scribe import Scribe, line
 from tests.clients.telling import short
 
 TEXTS = {path.stem: path.read_bytes() for path in sorted(FIXTURES.glob("*.jsonl"))}
+
+SAMPLES = codex.samples()
 
 
 @behaviour("clients:going-on")
@@ -63,6 +67,26 @@ async def test_so_is_one_whose_person_goes_back_and_compacts(seed: int, tmp_path
             scribe.interrupted()
         tips.append(scribe.tip)
     await grown(lambda: ClaudeCode({}), tmp_path / "grown.jsonl", scribe.text(), dice)
+
+
+@behaviour("clients:going-on")
+@pytest.mark.parametrize("which", range(len(SAMPLES)))
+async def test_a_thread_of_codex_that_grows_is_read_on(which: int, tmp_path: Path) -> None:
+    less = 0
+    for seed in range(4):
+        path = tmp_path / f"{seed}.jsonl"
+        less += await grown(lambda: Codex({}), path, SAMPLES[which], random.Random(seed))
+    assert less, "it never read on"
+
+
+@behaviour("clients:going-on")
+@pytest.mark.parametrize("kind", range(len(codex.MUTATIONS)))
+async def test_so_is_a_thread_that_is_damaged(kind: int, tmp_path: Path) -> None:
+    for seed in range(8):
+        dice = random.Random(seed)
+        lines = SAMPLES[seed % len(SAMPLES)].splitlines(keepends=True)
+        text = codex.MUTATIONS[kind](dice, lines)
+        await grown(lambda: Codex({}), tmp_path / f"{seed}.jsonl", text, dice)
 
 
 @behaviour("clients:going-on")

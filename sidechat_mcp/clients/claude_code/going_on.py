@@ -21,7 +21,7 @@ from sidechat_mcp.clients.claude_code.records import (
 )
 from sidechat_mcp.clients.claude_code.tree import Line
 from sidechat_mcp.clients.claude_code.turns import Told
-from sidechat_mcp.clients.jsonl import Source, Tally
+from sidechat_mcp.clients.jsonl import Source, Tally, Upto
 from sidechat_mcp.core.ids import EventId
 
 
@@ -101,7 +101,7 @@ def behind(source: Source, since: Standing) -> Read | None:
     """What stands in `source` from `since` on; None where that cannot be told from this part."""
     root = replace(since.root, parent=None, logical=None, meta=False, team=False, says=Link())
     shelf = records.Shelf(Tally(end=since.offset), cwd=since.cwd, at=root.at, order=root.order)
-    found = [*records.each(_Upto(source, since.seen - since.offset), shelf)]
+    found = [*records.each(Upto(source, since.seen - since.offset), shelf)]
     shelf.tally.unreadable = Counter(since.unreadable)
     found += records.each(source, shelf)
     if not all(_new(one, since) for one in found) or not _hang_together(root, found, shelf):
@@ -122,19 +122,6 @@ def _hang_together(root: Record, found: Sequence[Record], shelf: records.Shelf) 
     here = {root.uuid, *(one.uuid for one in found), *shelf.progress}
     links = [*(one.parent for one in found), *shelf.progress.values()]
     return all(link in here for link in links)
-
-
-class _Upto:
-    """The next so many bytes of a source."""
-
-    def __init__(self, source: Source, left: int) -> None:
-        self._source = source
-        self._left = left
-
-    def readline(self, size: int, /) -> bytes:
-        line = self._source.readline(min(size, self._left)) if self._left > 0 else b""
-        self._left -= len(line)
-        return line
 
 
 def _new(record: Record, since: Standing) -> bool:

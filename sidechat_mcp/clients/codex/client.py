@@ -10,13 +10,14 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
+from sidechat_mcp.clients.bookmarks import Bookmarks
 from sidechat_mcp.clients.codex import deliver, locate
 from sidechat_mcp.clients.codex.drafting import NAME
 from sidechat_mcp.clients.codex.hosted import Fork, Running
-from sidechat_mcp.clients.codex.places import Places, opened
+from sidechat_mcp.clients.codex.places import Places, opened, packed
 from sidechat_mcp.clients.codex.program import Program
 from sidechat_mcp.clients.codex.standing import turn_of
-from sidechat_mcp.clients.codex.transcript import read
+from sidechat_mcp.clients.codex.transcript import Standing, since, whole
 from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
@@ -35,6 +36,7 @@ class Codex:
         self._environ = environ
         self._patience = patience
         self._waiting = Waiting[Running]()
+        self._marks = Bookmarks[Standing]()
 
     @property
     def name(self) -> str:
@@ -62,10 +64,10 @@ class Codex:
         return await run_sync(Places(self._environ).find, ref)
 
     async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
-        return await run_sync(self._read, found.path, found.ref)
+        return await run_sync(self._read, found.path, found.ref, since_last)
 
     async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
-        return await run_sync(self._read, path, None)
+        return await run_sync(self._read, path, None, since_last)
 
     def hosted(self, point: Point) -> Hosted | None:
         """Codex's own ephemeral fork, where its program is here and the turn is one that it
@@ -84,11 +86,18 @@ class Codex:
         path = deliver.socket(Places(self._environ).home)
         return deliver.DOOR if await deliver.inject(path, ref, text) else None
 
-    def _read(self, path: Path, ref: str | None) -> Transcript:
+    def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
         elsewhere = partial(Places(self._environ).elsewhere, beside=path)
         try:
-            with opened(path) as file:
-                return read(file, path.stem, elsewhere, ref)
+            with path.open("rb") as plain:
+                before = self._marks.find(path, plain) if since_last else None
+                found = since(plain, before) if before is not None else None
+                if found is None:
+                    with opened(path) as file:
+                        found = whole(file, path.stem, elsewhere, ref)
+                read, standing = found
+                self._marks.put(path, plain, None if packed(plain) else standing)
+                return read
         except OSError as error:
             raise ParentNotFound(
                 f"The conversation file {path.name} cannot be read: {error.strerror or error}.",

@@ -39,6 +39,10 @@ class Item:
     body: Body
 
 
+class Behind(Exception):
+    """What is told reaches behind the place where the reading began."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A closed turn as it was written. `asked` says that a person asked something in it; `model`
@@ -53,12 +57,14 @@ class Segment:
 
 @dataclass(slots=True)
 class Log:
-    """All closed turns. A `request/header` opens each stretch of one model."""
+    """All closed turns, or (with `further`) those after some that are not here. A
+    `request/header` opens each stretch of one model. `taken` are the names given, in order."""
 
     segments: list[Segment] = field(default_factory=list[Segment])
-    taken: set[str] = field(default_factory=set[str])
+    taken: dict[str, None] = field(default_factory=dict[str, None])
     model: str | None = None
     number: int = 0
+    further: bool = False
 
     def write(self, turn: Turn, reason: Reason, detail: str | None) -> None:
         """Append a turn that is over; one in which nothing was said is none."""
@@ -86,6 +92,8 @@ class Log:
             gone = self.segments.pop()
             self.model, self.number = gone.model, gone.number
             left -= gone.asked
+        if left > 0 and self.further:
+            raise Behind
 
     def drafts(self) -> list[Draft]:
         return [draft for segment in self.segments for draft in segment.drafts]
@@ -113,7 +121,7 @@ class Log:
         while name in self.taken:
             times += 1
             name = f"{wanted}-{times}"
-        self.taken.add(name)
+        self.taken[name] = None
         return name
 
 

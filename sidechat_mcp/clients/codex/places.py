@@ -174,15 +174,21 @@ def about(path: Path) -> records.Meta | None:
     return _head(path, titled=False).meta
 
 
+def packed(file: IO[bytes]) -> bool:
+    """Whether a rollout is compressed; `file` then stands at its beginning."""
+    file.seek(0)
+    found = file.read(len(ZSTD)) == ZSTD
+    file.seek(0)
+    return found
+
+
 @contextmanager
 def opened(path: Path) -> Generator[IO[bytes]]:
     """The bytes of a rollout, also of one that the client has compressed.
 
     Raises: OSError; UnknownFormat where this Python cannot read what is compressed."""
     with path.open("rb") as file:
-        packed = file.read(len(ZSTD)) == ZSTD
-        file.seek(0)
-        if not packed:
+        if not packed(file):
             yield file
             return
         with _unpacked(file, path.name) as plain_file:

@@ -140,9 +140,10 @@ _QUIET = frozenset({"world_state", "session_meta", "session_state"})
 _BETWEEN_AGENTS = "inter_agent_communication"
 
 
-def each(source: Source, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a rollout, each with its place among them (from 1)."""
-    return enumerate(objects(source, _SHAPE, tally), 1)
+def each(source: Source, tally: Tally, before: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a rollout, or of what follows those `before`, each with its place among
+    all (from 1)."""
+    return enumerate(objects(source, _SHAPE, tally), before + 1)
 
 
 def meta(one: Mapping[str, Any]) -> Meta | None:

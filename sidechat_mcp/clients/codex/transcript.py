@@ -6,15 +6,17 @@ that stands alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sidechat_mcp.clients.codex import records, turns
-from sidechat_mcp.clients.codex.drafting import NAME
+from sidechat_mcp.clients.codex.drafting import NAME, Behind
 from sidechat_mcp.clients.codex.records import Meta, Record
-from sidechat_mcp.clients.jsonl import Source, Tally
+from sidechat_mcp.clients.codex.turns import Pause, Told
+from sidechat_mcp.clients.jsonl import Source, Tally, Upto
 from sidechat_mcp.clients.values import amount
 from sidechat_mcp.core.events import ToolResult
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
@@ -90,6 +92,17 @@ class _Reading:
             if record is not None:
                 yield record
 
+    def further(self, source: Source, before: Standing) -> Iterator[Record]:
+        """The records behind `before`; what could not be read in what was seen was counted."""
+        seen = Upto(source, before.seen - before.offset)
+        for place, one in records.each(seen, self.tally, before.pause.place):
+            if (record := self._record(one, place)) is not None:
+                yield record
+        self.tally.unreadable = Counter(before.unreadable)
+        for place, one in records.each(source, self.tally, self.tally.objects):
+            if (record := self._record(one, place)) is not None:
+                yield record
+
     def _meet(self, one: dict[str, Any]) -> None:
         self.meta = records.meta(one)
         self.bare = self.meta is not None and "payload" not in one
@@ -106,21 +119,75 @@ class _Reading:
         return record
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a rollout can be gone on with: at `pause`. `unreadable` is what could not be read up
+    to the byte `seen`."""
+
+    pause: Pause
+    meta: Meta | None
+    bare: bool
+    ref: str
+    unreadable: Mapping[str, int]
+    seen: int
+
+    @property
+    def offset(self) -> int:
+        return self.pause.offset
+
+
 def read(source: Source, name: str, elsewhere: Elsewhere, ref: str | None = None) -> Transcript:
     """The conversation in `source`. `name` is its file's, without the ending; `ref` the client's
     id of it, where the caller knows it (else it is taken from the records, or is `name`).
 
     Raises: UnknownFormat; ParentNotFound for the thread of a subagent, and for a fork whose
     parent's file is missing."""
+    return whole(source, name, elsewhere, ref)[0]
+
+
+def whole(
+    source: Source, name: str, elsewhere: Elsewhere, ref: str | None
+) -> tuple[Transcript, Standing | None]:
+    """As `read`, and where the file can be gone on with when it has grown: not one that goes on
+    from another one."""
     reading = _Reading()
-    told = turns.tell(reading.records(source, elsewhere), reading.tally, lambda: reading.bare)
-    tally, meta = reading.tally, reading.meta
+    found = reading.records(source, elsewhere)
+    told = turns.tell(found, reading.tally, lambda: reading.bare, None)
     _refuse(reading)
+    meta = reading.meta
+    ref = ref or (meta.id if meta is not None else name)
+    alone = meta is None or meta.base is None
+    return _transcript(reading, told, ref), _standing(reading, told, ref) if alone else None
+
+
+def since(source: Source, before: Standing) -> tuple[Transcript, Standing] | None:
+    """What `source` holds from `before` on; None where all of it must be read."""
+    reading = _Reading(Tally(end=before.offset, objects=before.pause.place))
+    reading.meta, reading.bare = before.meta, before.bare
+    try:
+        told = turns.tell(
+            reading.further(source, before), reading.tally, lambda: before.bare, before.pause
+        )
+    except Behind:
+        return None
+    read = replace(_transcript(reading, told, before.ref), after=before.pause.after)
+    return read, _standing(reading, told, before.ref) or before
+
+
+def _standing(reading: _Reading, told: Told, ref: str) -> Standing | None:
+    if told.pause is None:
+        return None
+    unreadable, seen = dict(reading.tally.unreadable), reading.tally.end
+    return Standing(told.pause, reading.meta, reading.bare, ref, unreadable, seen)
+
+
+def _transcript(reading: _Reading, told: Told, ref: str) -> Transcript:
+    tally, meta = reading.tally, reading.meta
     for kind, times in tally.unknown.items():
         tally.ignored[f"unknown record {kind[:40]!r}"] = times
     return Transcript(
         client=NAME,
-        ref=ref or (meta.id if meta is not None else name),
+        ref=ref,
         drafts=told.drafts,
         cwd=meta.cwd if meta is not None else None,
         open_turns=told.open_turns,

@@ -5,10 +5,11 @@ a person's words. What stands between two turns was put there by somebody withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from sidechat_mcp.clients.codex.drafting import Log, Turn
+from sidechat_mcp.clients.codex.drafting import Behind, Log, Turn
 from sidechat_mcp.clients.codex.items import Outcome
 from sidechat_mcp.clients.codex.records import (
     Answer,
@@ -31,6 +32,7 @@ from sidechat_mcp.core.events import (
     UserMessage,
 )
 from sidechat_mcp.core.handback import seen
+from sidechat_mcp.core.ids import EventId
 
 BETWEEN = "--"
 """What joins the id of a turn and of a record that was put in after it: the id of a turn of
@@ -50,12 +52,41 @@ class Told:
     open_events: int
     open_calls: int
     delivered: Mapping[str, str]
+    pause: Pause | None
 
 
-def tell(records: Iterable[Record], tally: Tally, uncounted: Callable[[], bool]) -> Told:
-    """All of a thread, in turns. `uncounted` is asked at the end whether the client's version
-    wrote how many tokens an answer took: else that shows that it came to its end."""
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """What is known where no turn is open: at the byte `offset`, behind the draft `after`.
+    `place` objects stand before it. `marked` says that turns are marked in this file; `turn` is
+    the client's id of the turn that began last, `last` the same as one word; `taken` are the
+    names given so far."""
+
+    offset: int = 0
+    place: int = 0
+    after: EventId | None = None
+    taken: Collection[str] = ()
+    model: str | None = None
+    written: str | None = None
+    number: int = 0
+    marked: bool = False
+    by_response: bool = False
+    total: str | None = None
+    turn: str | None = None
+    last: str | None = None
+
+
+def tell(
+    records: Iterable[Record], tally: Tally, uncounted: Callable[[], bool], since: Pause | None
+) -> Told:
+    """All of a thread, or what follows `since`, in turns. `uncounted` is asked at the end whether
+    the client's version wrote how many tokens an answer took: else that shows that it came to its
+    end.
+
+    Raises: Behind, where what follows `since` cannot be told without what is before."""
     teller = _Teller(tally)
+    if since is not None:
+        teller.go_on(since)
     for record in records:
         teller.take(record)
     return teller.end(uncounted())
@@ -77,9 +108,34 @@ class _Teller:
     total: str | None = None
     client_turn: str | None = None
     last: str | None = None
+    after: EventId | None = None
+    pause: tuple[Pause, int] | None = None
+    told_to: int = -1
+
+    def go_on(self, since: Pause) -> None:
+        taken = dict.fromkeys(since.taken)
+        self.log = Log(taken=taken, model=since.written, number=since.number, further=True)
+        self.model, self.marked = since.model, since.marked
+        self.by_response, self.total = since.by_response, since.total
+        self.client_turn, self.last = since.turn, since.last
+        self.after = since.after
+
+    def rest(self, offset: int, place: int) -> None:
+        """Note what is known at `offset` of the file, if no turn is open there."""
+        if self.turn is not None or self.before:
+            return
+        log = self.log
+        after = log.segments[-1].drafts[-1].id if log.segments else self.after
+        known = (self.model, log.model, log.number, self.marked, self.by_response, self.total)
+        pause = Pause(offset, place, after, (), *known, self.client_turn, self.last)
+        self.pause = pause, len(log.taken)
 
     def take(self, record: Record) -> None:
         says = record.says
+        tally = self.tally
+        if tally.end > self.told_to:  # A torn line may hold several records.
+            self.rest(tally.end - len(tally.line), tally.objects - 1)
+        self.told_to = tally.end
         match says:
             case Began(turn=turn):
                 self._leave()
@@ -106,6 +162,10 @@ class _Teller:
                 self.log.drop(turns)
 
     def end(self, uncounted: bool) -> Told:
+        self.rest(self.tally.end, self.tally.objects)
+        pause: Pause | None = None
+        if self.pause is not None and self.pause[0].after is not None:
+            pause = replace(self.pause[0], taken=[*islice(self.log.taken, self.pause[1])])
         turn = self.turn
         if turn is not None and turn.implied and _over(turn, uncounted):
             self._leave()
@@ -116,9 +176,9 @@ class _Teller:
             for note, record in segment.delivered.items():
                 delivered.setdefault(note, record)
         if turn is None:
-            return Told(drafts, 0, len(self.before), 0, delivered)
+            return Told(drafts, 0, len(self.before), 0, delivered, pause)
         shown = sum(not isinstance(one.body, RequestHeader) for one in turn.items)
-        return Told(drafts, 1, 1 + shown, len(turn.calls), delivered)
+        return Told(drafts, 1, 1 + shown, len(turn.calls), delivered, pause)
 
     def _begin(self, record: Record, turn: str | None, *, implied: bool = False) -> Turn:
         self.client_turn, self.last = turn, record.name
@@ -247,6 +307,8 @@ class _Teller:
 
     def _own_words(self, turn: Turn) -> Sequence[Said]:
         """What a person typed since context last began, as an old compaction carries it over."""
+        if self.log.further:
+            raise Behind
         bodies = [draft.body for draft in self.log.drafts()]
         bodies += [item.body for item in turn.items]
         found: list[Said] = []
