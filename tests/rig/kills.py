@@ -2,9 +2,11 @@
 
 A conversation goes through fork, question, merge and prompt, and through questions from a terminal,
 each a process of its own; nearly every one is struck at a moment drawn from how long its victim
-lives. Two seconds later nothing of what the victim had started may run. After a dozen the log is
-verified, and each note that stands must be before the live model, once. LANE says how the client is
-started (`kills.sh`)."""
+lives. Two seconds later nothing of what the victim had started may run; what does is waited for,
+and on a machine with far more to do than it has processors it is told as late (a server that was
+just starting sees the end of its input when it is up). After a score the log is verified, and each
+note that stands must be before the live model, once. LANE says how the client is started
+(`kills.sh`). SECONDS_AT_MOST ends it early."""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ A_FEW = 0.2
 """How many of a step are let through, so that there is something to lose."""
 AFTER = 2.0
 """Seconds after which nothing may be left (issue 4)."""
+LATE = 15.0
+"""Seconds that what is left is watched for."""
 LONG = 90.0
+TOLD = re.compile(r"delivery\W+delivered")
+"""In the result of a merge that was called for once more: it repeats what stands there already."""
 NOTE = re.compile(r'<sidechat-note id=\\*"([a-z0-9-]+)')
 
 
@@ -47,6 +53,7 @@ class Lane:
     child: str = ""
     struck: Counter[str] = field(default_factory=Counter[str])
     orphans: list[str] = field(default_factory=list[str])
+    late: list[str] = field(default_factory=list[str])
     stuck: int = 0
     spans: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     base: set[int] = field(default_factory=set[int])
@@ -150,8 +157,7 @@ def _kill(lane: Lane, kind: str, step: str, victim: Known) -> None:
         return
     time.sleep(AFTER)
     lane.struck[kind] += 1
-    left = [one for one in started if alive(one)]
-    lane.orphans += [f"{kind} in {step!r}: {one.words[:120]}" for one in left]
+    _outlived(lane, f"{kind} in {step!r}", [one for one in started if alive(one)])
 
 
 def _all_gone(lane: Lane, kind: str, step: str) -> None:
@@ -159,11 +165,22 @@ def _all_gone(lane: Lane, kind: str, step: str) -> None:
     until = time.monotonic() + AFTER
     while everyone() - lane.base and time.monotonic() < until:
         time.sleep(0.02)
-    for pid in everyone() - lane.base:
-        one = known(pid)
-        if one is not None and alive(one):
-            lane.orphans.append(f"after {kind} in {step!r}: {one.words[:120]}")
-            os.kill(pid, 9)
+    some = [one for pid in everyone() - lane.base if (one := known(pid)) is not None]
+    _outlived(lane, f"after {kind} in {step!r}", some)
+
+
+def _outlived(lane: Lane, what: str, left: list[Known]) -> None:
+    """Note what is there that should not be, and for how long."""
+    began, busy = time.monotonic(), os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
+    while any(map(alive, left)) and time.monotonic() - began < LATE:
+        time.sleep(0.02)
+    more = time.monotonic() - began
+    still = [one for one in left if alive(one)]
+    for one in left:
+        told = f"{what}: {one.words[:100]}: {AFTER + more:.1f} s"
+        (lane.late if busy and not still else lane.orphans).append(told)
+    for one in still:
+        os.kill(one.pid, 9)
 
 
 @dataclass(slots=True)
@@ -191,7 +208,10 @@ def audit(lane: Lane, seen: Audit) -> None:
     requests = sent(lane.out, lane.given["who"], before)
     last = next(one for one in requests if not one.aside and "What do we know" in one.fresh)
     shown = Counter(
-        note for one in last.talk if '"role": "assistant"' not in one for note in NOTE.findall(one)
+        note
+        for one in last.talk
+        if '"role": "assistant"' not in one and not TOLD.search(one)
+        for note in NOTE.findall(one)
     )
     for note, (_, stands) in standing.items():
         seen.notes += stands
@@ -221,12 +241,15 @@ def main(given: Path, kills: int, seed: int) -> int:
     lane.base = everyone()
     seen = Audit()
     began = time.monotonic()
-    while sum(lane.struck[kind] for kind in KINDS) < kills * len(KINDS):
+    most = float(os.environ.get("SECONDS_AT_MOST", "inf"))
+    while any(lane.struck[kind] < kills for kind in KINDS) and time.monotonic() - began < most:
         begin(lane)
         _block(lane, kills)
         audit(lane, seen)
         counts = ", ".join(f"{kind} {lane.struck[kind]}" for kind in KINDS)
-        sys.stdout.write(f"seed {seed}, {time.monotonic() - began:.0f} s: {counts}; {seen}\n")
+        left = f"orphans {lane.orphans}, late {lane.late}, stuck {lane.stuck}"
+        took = time.monotonic() - began
+        sys.stdout.write(f"seed {seed}, {took:.0f} s: {counts}; {left}; {seen}\n")
         sys.stdout.flush()
     return tell(lane.given["client"], "kill -9", _rows(lane, seen, seed))
 
@@ -259,8 +282,9 @@ def _rows(lane: Lane, seen: Audit, seed: int) -> list[Row]:
     held = not lane.orphans and whole and not seen.wrong and not lane.stuck
     for line in [*lane.orphans, *seen.wrong]:
         sys.stdout.write(f"! {line}\n")
+    late = f" ({len(lane.late)} late on a busy machine)" if lane.late else ""
     about = (
-        f"{len(lane.orphans)} orphans after {AFTER:.0f} s, {sum(seen.verdicts.values())} logs"
+        f"{len(lane.orphans)} orphans after {AFTER:.0f} s{late}, {sum(seen.verdicts.values())} logs"
         f" verified, {seen.notes} notes before the model once, {len(seen.wrong)} not (seed {seed})"
     )
     return [(f"killed {kind}", f"{lane.struck[kind]} times: {about}", held) for kind in KINDS]
