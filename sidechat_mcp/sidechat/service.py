@@ -14,7 +14,13 @@ from sidechat_mcp.core import digest, render, schemas, spending
 from sidechat_mcp.core.events import Event, Header, Part, RequestHeader
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.core.session import Session
-from sidechat_mcp.errors import DamagedLog, HasChildren, InvalidRequest, SessionNotFound
+from sidechat_mcp.errors import (
+    DamagedLog,
+    HasChildren,
+    InvalidRequest,
+    OutsideError,
+    SessionNotFound,
+)
 from sidechat_mcp.harness.agents import Meta
 from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.ports.client import Found
@@ -284,6 +290,11 @@ class Sidechat:
     async def wait(self, since: int) -> None:
         """Returns when a write after the mark `since` may exist."""
         await self.parts.store.wait(since)
+
+    @property
+    def unwritable(self) -> OutsideError | None:
+        """Why everything here is only read (`LogStore.unwritable`), else None."""
+        return self.parts.store.unwritable
 
     def leave(self) -> None:
         """The process is about to end: a turn that is cut from now on is `interrupted`."""

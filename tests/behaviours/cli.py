@@ -61,6 +61,15 @@ BEHAVIOURS = {
     "cli:doctor-key": Behaviour(
         "issue 3: a local model", "doctor says where the key was found, or that it is missing."
     ),
+    "cli:read-only": Behaviour(
+        "case SC-081", "A home in which nothing can be written is read, and a write says so."
+    ),
+    "cli:newer": Behaviour(
+        "contract: places", "That a newer version wrote the log is said before anything is read."
+    ),
+    "cli:private": Behaviour(
+        "contract: places", "`doctor` says that others may look into the home, and the command."
+    ),
     "cli:doctor-agent": Behaviour(
         "issue: command line",
         "`doctor` says which agent a fork here would get, at whose cost and over which network.",

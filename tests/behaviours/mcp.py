@@ -178,6 +178,9 @@ BEHAVIOURS = {
     "mcp:whose-message": Behaviour(
         "case SC-029", "A message without its own stream reaches nobody's."
     ),
+    "mcp:newer-once": Behaviour(
+        "contract: places", "That a newer version wrote the log is said once, as a tool error."
+    ),
     "mcp:ends-stuck": Behaviour(
         "case SC-012", "Signals that come again while a thread is stuck leave no traceback."
     ),

@@ -20,7 +20,7 @@ import anyio.to_thread
 import pytest
 
 from sidechat_mcp.core.ids import SessionId
-from sidechat_mcp.errors import InvalidRequest, SessionNotFound, SidechatError
+from sidechat_mcp.errors import InvalidRequest, OutsideError, SessionNotFound, SidechatError
 from sidechat_mcp.ports.client import Found
 from sidechat_mcp.sidechat.reports import (
     AgentReport,
@@ -111,6 +111,7 @@ class Actor:
     calls: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
     waiting: bool = False
     stuck: bool = False
+    unwritable: OutsideError | None = None
 
     async def fork(
         self,

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import stat
 import sys
 from pathlib import Path
 
@@ -138,6 +139,25 @@ def test_where_the_key_is_is_said_and_that_one_is_missing(
     assert (trouble["code"], "Set ANTHROPIC_API_KEY" in trouble["next"]) == (
         "bad_credentials",
         True,
+    )
+
+
+@behaviour("cli:private")
+def test_a_home_that_others_may_look_into_is_closed_or_said(here: dict[str, str]) -> None:
+    home = Path(here["SIDECHAT_HOME"])
+    home.mkdir()
+    home.chmod(0o777)
+    assert "all well" in command("doctor").out
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+    (home / "novel.txt").touch()
+    home.chmod(0o755)
+    done = command("doctor", "--json")
+    [trouble] = json.loads(done.out)["troubles"]
+    assert (done.status, trouble["message"], trouble["next"]) == (
+        2,
+        f"Others may look into the home {home} (mode 0755).",
+        f"Close it: chmod 700 {home}",
     )
 
 

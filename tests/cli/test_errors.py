@@ -12,6 +12,7 @@ import pytest
 from sidechat_mcp.errors import (
     AnsweringNow,
     DamagedLog,
+    NewerSchema,
     NothingToMerge,
     ProviderError,
     SessionNotFound,
@@ -74,6 +75,14 @@ def test_our_own_error_is_found_inside_a_group() -> None:
     )
     done = command("ask", "-s", "child", "why?", actor=Actor(answer=group))
     assert (done.status, done.err) == (2, "Nothing said yet.\n")
+
+
+@behaviour("cli:newer")
+def test_that_a_newer_version_wrote_the_log_is_said_and_it_is_read() -> None:
+    newer = NewerSchema("A newer version wrote this.", then="Please restart.")
+    done = command("sessions", "--json", actor=Actor(unwritable=newer))
+    assert (done.status, done.err) == (0, "A newer version wrote this. Please restart.\n")
+    assert json.loads(done.out)["sessions"][0]["session"] == "child"
 
 
 @behaviour("cli:exit-codes")

@@ -14,7 +14,7 @@ from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Found
 from sidechat_mcp.sidechat.reports import Listing
 from tests.behaviours import behaviour
-from tests.cli.acting import ANSWERED, FORKED, NOTE, SPENT, Actor, command
+from tests.cli.acting import ANSWERED, FORKED, LISTED, NOTE, SPENT, Actor, command
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +87,22 @@ def test_a_fork_with_a_question_shows_the_report_and_then_the_answer() -> None:
         ("fork", None, Path("talk.jsonl")),
         ("converse", "child", "Why WAL?"),
     ]
+
+
+def test_a_session_that_cannot_be_read_is_listed_and_says_so() -> None:
+    damage = "Session 'child' is damaged at event 3. Restore it, or `forget child`."
+    actor = Actor(listing=Listing((replace(LISTED, damaged=damage),), None))
+    done = command("sessions", actor=actor)
+    assert done.out.splitlines()[2:] == [f"  damaged   {damage}"]
+    document = json.loads(command("sessions", "--json", actor=actor).out)
+    assert document["sessions"][0]["damaged"] == damage
+
+
+def test_a_note_says_what_a_person_should_be_told_as_well() -> None:
+    actor = Actor(note=replace(NOTE, notice="The conversation went back."))
+    assert command("merge", actor=actor).err.endswith("\nThe conversation went back.\n")
+    document = json.loads(command("merge", "--json", actor=actor).out)
+    assert document["notice"] == "The conversation went back."
 
 
 @behaviour("cli:names-parent")

@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from sidechat_mcp.core.events import Event, Header, Reason
 from sidechat_mcp.core.ids import SessionId, TurnId
 from sidechat_mcp.core.session import Session, Turn
-from sidechat_mcp.errors import InvalidRequest, ParentNotFound, SessionNotFound
+from sidechat_mcp.errors import InvalidRequest, OutsideError, ParentNotFound, SessionNotFound
 from sidechat_mcp.harness.loop import Emit
 from sidechat_mcp.sidechat.reports import (
     AgentReport,
@@ -59,11 +59,17 @@ class FakeSidechat(Sidechat):
         self.callers: list[Caller] = []
         self.keys: dict[str, Answer] = {}
         self.failure: Exception | None = None
+        self.refusal: OutsideError | None = None
+        self.damage = ""
         self.leaving = False
         self.hook = "{}"
         self._mark = 1
         self._moved = anyio.Event()
         self._writes: dict[SessionId, int] = {}
+
+    @property
+    def unwritable(self) -> OutsideError | None:
+        return self.refusal
 
     async def fork(
         self,
@@ -210,7 +216,7 @@ class FakeSidechat(Sidechat):
         owned.sort(key=lambda side: -side.active)
         page = owned[:limit]
         more = str(page[-1].active) if len(owned) > limit else None
-        return Listing([_listed(side) for side in page], more)
+        return Listing([replace(_listed(side), damaged=self.damage) for side in page], more)
 
     async def read(
         self, caller: Caller, session: str, *, start: int | None = None, limit: int = 20

@@ -11,7 +11,7 @@ import pytest
 from mcp import MCPError
 from mcp.types import CallToolResult, ResourceLink, TextContent
 
-from sidechat_mcp.errors import AnsweringNow, OutsideError
+from sidechat_mcp.errors import AnsweringNow, NewerSchema, OutsideError
 from sidechat_mcp.surfaces.mcp.schemas import PROMPTS, TEMPLATES, TOOLS
 from sidechat_mcp.surfaces.mcp.server import SidechatServer
 from tests.behaviours import behaviour
@@ -62,6 +62,35 @@ async def test_both_eras_list_the_same_tools_with_titles_results_and_honest_hint
     assert all(tool.title and tool.description and tool.annotations for tool in tools.values())
     reads = {name for name, tool in tools.items() if tool.annotations.read_only_hint}  # pyright: ignore[reportOptionalMemberAccess]
     assert reads == {"sessions", "read_session"}
+
+
+@behaviour("mcp:newer-once")
+async def test_that_a_newer_version_wrote_the_log_is_said_once_and_then_it_is_read(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    fake.refusal = NewerSchema("A newer version wrote this.", then="Please restart the client.")
+    async with connect() as client:
+        hook = await client.call_tool("pending_notes", {"session_id": "one"})
+        first = await client.call_tool("sessions", {})
+        again = await client.call_tool("sessions", {})
+    assert (hook.is_error, first.is_error, again.is_error) == (False, True, False)
+    assert texts(first) == ["A newer version wrote this. Please restart the client. (newer_schema)"]
+
+
+@behaviour("mcp:complete-alone")
+async def test_a_session_that_cannot_be_read_is_listed_and_says_so(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    fake.damage = "Session 's001' is damaged at event 3. Restore it, or `forget s001`."
+    async with connect() as client:
+        await client.call_tool("fork", {})
+        result = await client.call_tool("sessions", {})
+        (resource,) = (await client.list_resources()).resources
+    jsonschema.validate(result.structured_content, TOOLS["sessions"].output_schema or {})
+    assert result.structured_content is not None
+    assert result.structured_content["sessions"][0]["damaged"] == fake.damage
+    assert f"damaged: {fake.damage}" in "".join(texts(result))
+    assert resource.description == f"Side session of claude-code:live. Damaged: {fake.damage}"
 
 
 @behaviour("mcp:fork-few-lines")

@@ -4,10 +4,13 @@ whether the log still holds. It goes on after the first trouble, and its exit co
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import stat
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +24,7 @@ from sidechat_mcp.bootstrap import (
     sqlite_version,
 )
 from sidechat_mcp.config import Config, load
-from sidechat_mcp.errors import OutsideError, SidechatError
+from sidechat_mcp.errors import InvalidRequest, OutsideError, SidechatError
 from sidechat_mcp.sidechat.agency import QUOTING
 from sidechat_mcp.sidechat.reports import AgentReport, Caller
 from sidechat_mcp.sidechat.service import Sidechat
@@ -69,9 +72,28 @@ async def _examined(found: Findings) -> None:
         return  # No agent of that name: nothing would open.
     try:
         async with open_sidechat(found.config) as sidechat:
+            if sidechat.unwritable is not None:
+                found.troubles.append(sidechat.unwritable)
             await _log(found, sidechat, Caller(cwd=os.getcwd()))
     except SidechatError as error:
         found.troubles.append(error)
+    found.troubles += _open_to_others(found.config.home)
+
+
+def _open_to_others(home: Path) -> Sequence[InvalidRequest]:
+    """That others may look into the home: it was not ours alone to close when it was opened."""
+    try:
+        mode = stat.S_IMODE(home.stat().st_mode)
+    except OSError:
+        return ()  # There is none yet, or it was said above.
+    if not mode & 0o077:
+        return ()
+    return [
+        InvalidRequest(
+            f"Others may look into the home {home} (mode {mode:04o}).",
+            then=f"Close it: chmod 700 {shlex.quote(str(home))}",
+        )
+    ]
 
 
 async def _log(found: Findings, sidechat: Sidechat, caller: Caller) -> None:

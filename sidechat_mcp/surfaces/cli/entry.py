@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from types import FrameType
 from typing import TYPE_CHECKING, cast
 
-from sidechat_mcp.errors import SidechatError
+from sidechat_mcp.errors import NewerSchema, SidechatError
 from sidechat_mcp.surfaces.cli.arguments import parse
 from sidechat_mcp.surfaces.cli.terminal import INTERRUPTED, Terminal
 
@@ -105,6 +105,8 @@ def _asked(args: Namespace, open: Open, terminal: Terminal) -> int:
     async def journey() -> int:
         async with open() as sidechat:
             terminal.leave = sidechat.leave
+            if isinstance(sidechat.unwritable, NewerSchema):
+                terminal.tell(str(sidechat.unwritable))
             desk = commands.Desk(sidechat, Caller(cwd=os.getcwd()), terminal)
             return await by_name[args.command](desk, args)
 

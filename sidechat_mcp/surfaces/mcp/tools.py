@@ -9,6 +9,7 @@ from typing import Any
 import mcp.types as T
 from mcp.shared.exceptions import MCPError
 
+from sidechat_mcp.errors import NewerSchema
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces.mcp import words
@@ -28,6 +29,7 @@ class Tools:
     def __init__(self, desk: Desk, hub: Hub) -> None:
         self._desk = desk
         self._hub = hub
+        self._told_of_newer = False
         self.list = _list
         self.call = tool(self._call)
         self._acts: Mapping[str, Act] = {
@@ -48,9 +50,20 @@ class Tools:
             return words.result(Words("{}", None), ctx.protocol_version)
         given = checked(TOOLS[params.name].input_schema, params.arguments)
         service = await self._desk.service()
+        if params.name != PENDING_NOTES.name:  # Nobody sees what a hook is told.
+            self._tell_of_newer(service)
         caller = replace(self._desk.caller(ctx), tool=params.name, arguments=params.arguments or {})
         said = await act(ctx, service, caller, given)
         return words.result(said, ctx.protocol_version)
+
+    def _tell_of_newer(self, service: Sidechat) -> None:
+        """Say once that a newer version wrote the log; from then on it is read (CONTRACT).
+
+        Raises: NewerSchema."""
+        why = service.unwritable
+        if isinstance(why, NewerSchema) and not self._told_of_newer:
+            self._told_of_newer = True
+            raise why
 
     async def _forget(
         self, ctx: Context, service: Sidechat, caller: Caller, given: Arguments
