@@ -99,6 +99,9 @@ BEHAVIOURS = {
     "deliver:once": Behaviour(
         "delivery", "A waiting note is offered by one door, until the client's next turn."
     ),
+    "deliver:commit": Behaviour(
+        "delivery", "The right to offer a note is taken, and named, in one commit."
+    ),
     "journey:transcripts": Behaviour(
         "issue 2 bar 2", "Every handed Claude Code conversation can be forked and given its note."
     ),

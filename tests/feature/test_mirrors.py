@@ -232,6 +232,27 @@ async def test_a_note_too_long_for_the_hook_does_not_hold_up_the_next_one() -> N
     assert "Short." in await sidechat.pending_notes(ME, "r1", None)
 
 
+@behaviour("deliver:commit")
+async def test_offering_a_note_is_one_commit_and_two_doors_at_once_are_one() -> None:
+    store = MemoryStore()
+    sidechat = workshop(store, shelf=Shelf({"r1": shelved(ONE)}))
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Why?")
+    await sidechat.merge(ME, session=fork.session, note="The note.")
+    before = store.commits
+    told: list[str] = []
+
+    async def hook() -> None:
+        told.append(await sidechat.pending_notes(ME, "r1", None))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(hook)
+    assert [one for one in told if one != "{}"] == [max(told, key=len)]
+    assert store.commits == before + 1
+    again = await sidechat.merge(ME, session=fork.session, note="The note.")
+    assert (again.again, again.delivery) == (True, "offered: hook")
+
+
 @behaviour("deliver:once")
 async def test_a_superseded_note_is_not_offered_any_more() -> None:
     sidechat = workshop(shelf=Shelf({"r1": shelved(ONE)}))
