@@ -10,8 +10,10 @@ import pytest
 
 from sidechat_mcp.clients.claude_code.client import ClaudeCode
 from sidechat_mcp.clients.codex.client import Codex
+from sidechat_mcp.clients.pi.client import Pi
 from tests.behaviours import behaviour
 from tests.clients import test_codex_mutations as codex
+from tests.clients import test_pi_mutations as pi
 from tests.clients.growing import grown
 from tests.clients.houses import FIXTURES
 from tests.clients.mutate import MUTATIONS, damaged
@@ -19,8 +21,6 @@ from tests.clients.scribe import Scribe, line
 from tests.clients.telling import short
 
 TEXTS = {path.stem: path.read_bytes() for path in sorted(FIXTURES.glob("*.jsonl"))}
-
-SAMPLES = codex.samples()
 
 
 @behaviour("clients:going-on")
@@ -69,24 +69,35 @@ async def test_so_is_one_whose_person_goes_back_and_compacts(seed: int, tmp_path
     await grown(lambda: ClaudeCode({}), tmp_path / "grown.jsonl", scribe.text(), dice)
 
 
+CASES = [
+    (client, mutations, text)
+    for client, mutations, texts in (
+        (Codex, codex.MUTATIONS, codex.samples()),
+        (Pi, pi.MUTATIONS, pi.samples()),
+    )
+    for text in texts
+]
+
+
 @behaviour("clients:going-on")
-@pytest.mark.parametrize("which", range(len(SAMPLES)))
-async def test_a_thread_of_codex_that_grows_is_read_on(which: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", range(len(CASES)))
+async def test_so_is_one_of_codex_or_pi(case: int, tmp_path: Path) -> None:
+    client, _, text = CASES[case]
     less = 0
     for seed in range(4):
-        path = tmp_path / f"{seed}.jsonl"
-        less += await grown(lambda: Codex({}), path, SAMPLES[which], random.Random(seed))
-    assert less, "it never read on"
+        less += await grown(lambda: client({}), tmp_path / str(seed), text, random.Random(seed))
+    # Entries of pi's first version have no names: those files are read whole.
+    assert less or b'"id": "old"' in text[:60], "it never read on"
 
 
 @behaviour("clients:going-on")
-@pytest.mark.parametrize("kind", range(len(codex.MUTATIONS)))
-async def test_so_is_a_thread_that_is_damaged(kind: int, tmp_path: Path) -> None:
-    for seed in range(8):
+@pytest.mark.parametrize("case", range(len(CASES)))
+async def test_and_one_of_theirs_that_is_damaged(case: int, tmp_path: Path) -> None:
+    client, mutations, text = CASES[case]
+    for seed in range(4 * len(mutations)):
         dice = random.Random(seed)
-        lines = SAMPLES[seed % len(SAMPLES)].splitlines(keepends=True)
-        text = codex.MUTATIONS[kind](dice, lines)
-        await grown(lambda: Codex({}), tmp_path / f"{seed}.jsonl", text, dice)
+        broken = mutations[seed % len(mutations)](dice, text.splitlines(keepends=True))
+        await grown(lambda: client({}), tmp_path / str(seed), broken, dice)
 
 
 @behaviour("clients:going-on")

@@ -10,12 +10,13 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
+from sidechat_mcp.clients.bookmarks import Bookmarks
 from sidechat_mcp.clients.pi.drafting import NAME
 from sidechat_mcp.clients.pi.hosted import Fork, Running
 from sidechat_mcp.clients.pi.locate import Search
 from sidechat_mcp.clients.pi.places import Places
 from sidechat_mcp.clients.pi.program import program
-from sidechat_mcp.clients.pi.transcript import read
+from sidechat_mcp.clients.pi.transcript import Standing, since, whole
 from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
@@ -36,6 +37,7 @@ class Pi:
         self._since = since
         self._patience = patience
         self._waiting = Waiting[Running]()
+        self._marks = Bookmarks[Standing]()
 
     @property
     def name(self) -> str:
@@ -64,10 +66,27 @@ class Pi:
         return await run_sync(Places(self._environ).find, ref, cwd)
 
     async def read(self, found: Found, *, since_last: bool = False) -> Transcript:
-        return await run_sync(_read, found.path, found.ref)
+        return await run_sync(self._read, found.path, found.ref, since_last)
 
     async def read_file(self, path: Path, *, since_last: bool = False) -> Transcript:
-        return await run_sync(_read, path, None)
+        return await run_sync(self._read, path, None, since_last)
+
+    def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
+        try:
+            with path.open("rb") as file:
+                before = self._marks.find(path, file) if since_last else None
+                found = since(file, before) if before is not None else None
+                if found is None:
+                    file.seek(0)
+                    found = whole(file, path.stem, ref)
+                read, standing = found
+                self._marks.put(path, file, standing)
+                return read
+        except OSError as error:
+            raise ParentNotFound(
+                f"The session file {path.name} cannot be read: {error.strerror or error}.",
+                then="`sidechat fork` without a parent lists the newest ones of this folder.",
+            ) from error
 
     def hosted(self, point: Point) -> Hosted | None:
         started = program(self._environ)
@@ -87,14 +106,3 @@ def began() -> int | None:
         return int((time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + since_boot) * 1000)
     except (OSError, ValueError, IndexError, AttributeError):
         return None
-
-
-def _read(path: Path, ref: str | None) -> Transcript:
-    try:
-        with path.open("rb") as file:
-            return read(file, path.stem, ref)
-    except OSError as error:
-        raise ParentNotFound(
-            f"The session file {path.name} cannot be read: {error.strerror or error}.",
-            then="`sidechat fork` without a parent lists the newest ones of this folder.",
-        ) from error

@@ -46,7 +46,7 @@ class Log:
     """The drafts of all closed turns; a `request/header` stands where the head changes."""
 
     drafts: list[Draft] = field(default_factory=list[Draft])
-    taken: set[str] = field(default_factory=set[str])
+    taken: dict[str, None] = field(default_factory=dict[str, None])
     head: RequestHeader | None = None
 
     def write(self, turn: Turn) -> None:
@@ -72,7 +72,7 @@ class Log:
         while name in self.taken:
             times += 1
             name = f"{wanted}-{times}"
-        self.taken.add(name)
+        self.taken[name] = None
         return EventId(name)
 
 

@@ -22,6 +22,9 @@ class Prompt:
     _known: bool = False
     _parts: tuple[Part, Part] | None = None
 
+    def copy(self) -> Prompt:
+        return Prompt([*self.texts], {**self.sections}, {**self.tools}, self._known, self._parts)
+
     def take(self, said: Declared) -> None:
         self._known, self._parts = True, None
         if said.text:

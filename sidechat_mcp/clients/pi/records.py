@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sidechat_mcp.clients.jsonl import Shape, Tally
+from sidechat_mcp.clients.jsonl import Shape, Source, Tally, objects
 from sidechat_mcp.clients.pi.blocks import content
 from sidechat_mcp.clients.pi.says import (
     Answer,
@@ -56,6 +57,18 @@ class Shelf:
     at: int = 0
 
 
+def each(source: Source, shelf: Shelf) -> Iterator[Record]:
+    """The entries in `source`, in their order."""
+    for one in objects(source, SHAPE, shelf.tally):
+        try:
+            record = read(one, shelf)
+        except RecursionError:
+            shelf.tally.unreadable["nested too deeply"] += 1
+        else:
+            if record is not None:
+                yield record
+
+
 def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
     """The entry that an object of the file is, or None for anything else (then counted)."""
     shelf.count += 1
@@ -84,7 +97,7 @@ def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
     else:
         shelf.tally.understood += 1
     mark = hashlib.sha256(shelf.tally.line).digest()
-    return Record(name, parent, shelf.at, says or Link(), mark)
+    return Record(name, parent, shelf.at, says or Link(), mark, shelf.count, shelf.tally.end)
 
 
 def _header(found: dict[str, Any], shelf: Shelf) -> None:

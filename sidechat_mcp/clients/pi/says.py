@@ -98,10 +98,12 @@ Saying = Said | Answer | Result | Shown | Declared | Compacted | Edited | Link
 @dataclass(frozen=True, slots=True)
 class Record:
     """An entry. `at` is when it was written, in milliseconds since 1970; `mark` is a digest of
-    all that it says."""
+    all that it says. It is the `count`th in its file, and its line ends before the byte `end`."""
 
     id: str
     parent: str | None
     at: int
     says: Saying
     mark: bytes
+    count: int = 0
+    end: int = 0

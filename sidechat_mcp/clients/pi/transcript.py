@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from sidechat_mcp.clients.jsonl import Source, Tally, objects
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from sidechat_mcp.clients.jsonl import Source, Tally, Upto
 from sidechat_mcp.clients.pi import records, tree, turns
 from sidechat_mcp.clients.pi.drafting import NAME
-from sidechat_mcp.clients.pi.says import Record
+from sidechat_mcp.clients.pi.records import Shelf
+from sidechat_mcp.clients.pi.says import Compacted, Edited, Link, Record
+from sidechat_mcp.clients.pi.tree import Path
+from sidechat_mcp.clients.pi.turns import Pause, Told
 from sidechat_mcp.errors import UnknownFormat
 from sidechat_mcp.ports.client import Skipped, Transcript
 
@@ -13,18 +20,97 @@ RECOGNISED = 0.1
 """The part of a file's lines that must be understood: below it this is another format."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a session can be gone on with: at `pause`. `ids` are those of all entries before;
+    `unreadable` is what could not be read up to the byte `seen`."""
+
+    pause: Pause
+    ids: Set[str]
+    ref: str
+    shelf: Shelf
+    unreadable: Mapping[str, int]
+    seen: int
+
+    @property
+    def offset(self) -> int:
+        return self.pause.root.end
+
+
 def read(source: Source, name: str, ref: str | None = None) -> Transcript:
     """The conversation in `source`. `name` is its file's, without the ending; `ref` the client's
     id of it, where the caller knows it (else it is taken from the header, or from `name`).
 
     Raises: UnknownFormat."""
-    tally = Tally()
-    shelf = records.Shelf(tally)
-    found = _records(source, shelf)
+    return whole(source, name, ref)[0]
+
+
+def whole(source: Source, name: str, ref: str | None) -> tuple[Transcript, Standing | None]:
+    """As `read`, and where the file can be gone on with when it has grown."""
+    shelf = Shelf(Tally())
+    found = [*records.each(source, shelf)]
     _refuse(shelf)
     path = tree.path(found)
-    del found
-    told = turns.tell(path.records, tally)
+    told = turns.tell(path.records, shelf.tally)
+    ref = ref or shelf.ref or name.rpartition("_")[2]
+    return _transcript(path, told, shelf, ref), _standing(
+        found, path, told, shelf, ref, frozenset()
+    )
+
+
+def since(source: Source, before: Standing) -> tuple[Transcript, Standing] | None:
+    """What `source` holds from `before` on; None where all of it must be read."""
+    pause = before.pause
+    shelf = replace(before.shelf, tally=Tally(end=before.offset), count=pause.root.count)
+    shelf.last, shelf.at = pause.root.id, pause.root.at
+    found = [*records.each(Upto(source, before.seen - before.offset), shelf)]
+    shelf.tally.unreadable = Counter(before.unreadable)
+    found += records.each(source, shelf)
+    here = {one.id for one in found}
+    root = replace(pause.root, parent=None, says=Link())
+    path = tree.path([root, *found])
+    if path.records[0] is not root or path.gap or not all(_new(one, here, before) for one in found):
+        return None
+    told = turns.tell([*path.records], shelf.tally, pause)
+    read = replace(_transcript(path, told, shelf, before.ref), after=pause.after)
+    return read, _standing(found, path, told, shelf, before.ref, before.ids) or before
+
+
+def _new(record: Record, here: Set[str], before: Standing) -> bool:
+    """Whether `record`, and all that it refers to, stands behind `before`."""
+    if record.id in before.ids:
+        return False
+    match record.says:
+        case Compacted():
+            return False
+        case Edited(target=target):
+            return target in here
+        case _:
+            return True
+
+
+def _standing(
+    found: Sequence[Record], path: Path, told: Told, shelf: Shelf, ref: str, ids: Set[str]
+) -> Standing | None:
+    """None where no turn is surely closed, where entries of the closed turns lie among those that
+    follow, where the path's beginning is missing, and in files of the first version, whose
+    entries have no names."""
+    pause = told.pause
+    if pause is None or path.gap or (shelf.version or 0) < 2:
+        return None
+    end, place = pause.root.end, pause.place
+    mixed = any(one.end > end for one in path.records[:place]) or any(
+        one.end <= end for one in path.records[place:]
+    )
+    if mixed:
+        return None
+    ids = ids | {one.id for one in found if one.end <= end}
+    tally = shelf.tally
+    return Standing(pause, ids, ref, shelf, dict(tally.unreadable), tally.end)
+
+
+def _transcript(path: Path, told: Told, shelf: Shelf, ref: str) -> Transcript:
+    tally = shelf.tally
     if path.gap:
         tally.unreadable["parent entry missing"] = 1
     if path.aside:
@@ -33,7 +119,7 @@ def read(source: Source, name: str, ref: str | None = None) -> Transcript:
         tally.ignored[f"unknown entry {kind!r}"] = times
     return Transcript(
         client=NAME,
-        ref=ref or shelf.ref or name.rpartition("_")[2],
+        ref=ref,
         drafts=told.drafts,
         cwd=shelf.cwd,
         open_turns=told.open_turns,
@@ -46,20 +132,7 @@ def read(source: Source, name: str, ref: str | None = None) -> Transcript:
     )
 
 
-def _records(source: Source, shelf: records.Shelf) -> list[Record]:
-    found: list[Record] = []
-    for one in objects(source, records.SHAPE, shelf.tally):
-        try:
-            record = records.read(one, shelf)
-        except RecursionError:
-            shelf.tally.unreadable["nested too deeply"] += 1
-        else:
-            if record is not None:
-                found.append(record)
-    return found
-
-
-def _refuse(shelf: records.Shelf) -> None:
+def _refuse(shelf: Shelf) -> None:
     tally = shelf.tally
     if not tally.lines or tally.understood >= RECOGNISED * tally.lines:
         return

@@ -3,8 +3,9 @@ changes the drafts of a turn that was closed before it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.clients.pi.drafting import Log, Turn, opened
@@ -21,8 +22,9 @@ from sidechat_mcp.clients.pi.says import (
     Shown,
 )
 from sidechat_mcp.core.content import Text
-from sidechat_mcp.core.events import Draft, Reason
+from sidechat_mcp.core.events import Draft, Reason, RequestHeader
 from sidechat_mcp.core.handback import seen
+from sidechat_mcp.core.ids import EventId
 
 _REASONS: dict[str, Reason] = {"length": "max_tokens"}
 LOST = "aborted or failed answer, which pi shows no more"
@@ -39,11 +41,28 @@ class Told:
     open_calls: int
     repaired: int
     delivered: Mapping[str, str]
+    pause: Pause | None
 
 
-def tell(records: Sequence[Record], tally: Tally) -> Told:
-    """Everything on a path, in turns."""
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """What is known where no turn is open: behind `root`, which is the `place`th record told, and
+    the draft `after`. `taken` are the names given so far, `head` is the one written last."""
+
+    root: Record
+    place: int
+    after: EventId
+    taken: Collection[str]
+    number: int
+    head: RequestHeader | None
+    prompt: Prompt
+
+
+def tell(records: Sequence[Record], tally: Tally, since: Pause | None = None) -> Told:
+    """Everything on a path, or on what follows `since`, in turns."""
     teller = _Teller(records, tally)
+    if since is not None:
+        teller.go_on(since)
     for place, record in enumerate(records):
         teller.take(place, record)
     return teller.told()
@@ -62,8 +81,25 @@ class _Teller:
     number: int = 0
     repaired: int = 0
     delivered: dict[str, str] = field(default_factory=dict[str, str])
+    after: EventId | None = None
+    paused: tuple[Pause, int] | None = None
+
+    def go_on(self, since: Pause) -> None:
+        self.log = Log(taken=dict.fromkeys(since.taken), head=since.head)
+        self.prompt, self.number, self.after = since.prompt.copy(), since.number, since.after
+
+    def rest(self, place: int) -> None:
+        """Note what is known before the record at `place`, if no turn is open there."""
+        log = self.log
+        after = log.drafts[-1].id if log.drafts else self.after
+        if self.turn is not None or self.before or after is None or place == 0:
+            return
+        prompt = self.prompt.copy()
+        root = self.records[place - 1]
+        self.paused = Pause(root, place, after, (), self.number, log.head, prompt), len(log.taken)
 
     def take(self, place: int, record: Record) -> None:
+        self.rest(place)
         says = record.says
         match says:
             case Said():
@@ -89,7 +125,12 @@ class _Teller:
         events = len(turn.items) if turn is not None else len(self.before)
         calls = len(turn.calls) if turn is not None else 0
         opens = int(turn is not None)
-        return Told(self.log.drafts, opens, events, calls, self.repaired, self.delivered)
+        self.rest(len(self.records))
+        pause: Pause | None = None
+        if self.paused is not None:
+            known, names = self.paused
+            pause = replace(known, taken=[*islice(self.log.taken, names)])
+        return Told(self.log.drafts, opens, events, calls, self.repaired, self.delivered, pause)
 
     def _note(self, record: Record, says: Said | Shown | Result) -> None:
         """Which notes of ours the model is shown here."""
