@@ -87,7 +87,11 @@ class Lane:
             named = ["-s", self.child] if self.child else []
             return [*self.given["ours"], "ask", *named, "And from the terminal?"]
         template = self.given["more"] if self.parent else self.given["say"]
-        return [one.replace("@TEXT@", step).replace("@PARENT@", self.parent) for one in template]
+        given: list[str] = []
+        for one in template:
+            # opencode quotes an argument that has blanks.
+            given += step.split() if one == "@WORDS@" else [one.replace("@TEXT@", step)]
+        return [one.replace("@PARENT@", self.parent) for one in given]
 
 
 def begin(lane: Lane) -> None:

@@ -42,7 +42,7 @@ state() { (cd "$1" && find . -type f -not -path './.git/*' -exec sha256sum {} +)
 # Whoever reads a database in use leaves a mark in its -shm; nothing else of the client's may change.
 kept() { state "$HOME_DIR/.local" | grep -v 'opencode.db-shm'; state "$HOME_DIR/.config"; }
 parent() { newest; }
-SAY=(opencode run @TEXT@)
-MORE=(opencode run -s @PARENT@ @TEXT@)
+SAY=(opencode run @WORDS@)
+MORE=(opencode run -s @PARENT@ @WORDS@)
 SCREEN=(opencode); READY='Ask anything|stub-model'
 again() { AGAIN=(opencode -s "$1"); }
