@@ -29,6 +29,7 @@ from sidechat_mcp.errors import (
     NewerSchema,
     ParentNotFound,
     SessionNotFound,
+    StoreError,
 )
 from sidechat_mcp.ports.store import Query, Row
 from sidechat_mcp.sidechat.adopt import Adoption
@@ -173,7 +174,9 @@ class Lists:
             summary = await self._summary(row)
         except SessionNotFound:
             return None
-        except (DamagedLog, NewerSchema) as error:
+        except (DamagedLog, NewerSchema, StoreError) as error:
+            if error.retryable:
+                raise  # It is not this session's own trouble.
             summary, wrong = Summary(UNREADABLE, 0, untitled=True), wrong or str(error)
         merged = await self.parts.store.onces(handback.prefix(header.id))
         line = Listed(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sidechat_mcp.core.events import Event
 from sidechat_mcp.core.ids import SessionId
-from sidechat_mcp.errors import DamagedLog, HasChildren, SessionNotFound
+from sidechat_mcp.errors import DamagedLog, HasChildren, SessionNotFound, StoreError
 from sidechat_mcp.sidechat.reports import Caller, Listed
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
@@ -81,6 +83,30 @@ async def test_a_damaged_session_is_listed_as_such_beside_the_others(
     said = "newer version" if what == "newer" else f"`forget {damaged}`"
     assert said in found[damaged].damaged
     assert await fresh(store).complete(ME, "") == [damaged, sound]
+
+
+@behaviour("list:damaged")
+@pytest.mark.parametrize("retryable", [False, True])
+async def test_a_page_of_the_file_that_is_damaged_is_told_like_damage_and_a_failing_disk_is_not(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, retryable: bool
+) -> None:
+    sidechat = fresh(store)
+    sound = (await sidechat.fork(ME, parent="shelf:r1", question="Why?")).session
+    damaged = (await sidechat.fork(ME, parent="shelf:r1", question="Hm?")).session
+    read = store.read
+
+    async def failing(session: SessionId, *place: Any, **more: Any) -> Sequence[Event]:
+        if session == damaged:
+            raise StoreError("The database file is damaged.", retryable=retryable)
+        return await read(session, *place, **more)
+
+    monkeypatch.setattr(store, "read", failing)
+    if retryable:
+        with pytest.raises(StoreError):
+            await lines(fresh(store))
+    else:
+        found = await lines(fresh(store))
+        assert (found[sound].damaged, "file is damaged" in found[damaged].damaged) == ("", True)
 
 
 @behaviour("list:damaged")
