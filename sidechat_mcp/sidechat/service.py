@@ -200,12 +200,20 @@ class Sidechat:
         return state, events
 
     async def markdown(self, caller: Caller, session: str) -> str:
-        """A side session as Markdown (`core.render.session`), rendered once until it grows."""
+        """A side session as Markdown (`core.render.session`), rendered once until it grows. Where
+        only its ancestors are damaged, its own words are there, with what is wrong."""
         row = await self.parts.side(caller, session)
         place = (row.header.id, row.head)
         page = self._pages.get(place)
         if page is None:
-            page = render.session(*await self._side(row))
+            try:
+                page = render.session(*await self._side(row))
+            except DamagedLog as error:
+                if error.session == row.header.id:
+                    raise
+                own = await self.parts.sessions.own(row)
+                events = await self.parts.sessions.tail(row, row.header.seed_length)
+                return f"{render.session(own, events)}\n> {error}\n"
             if len(page) <= LARGEST_PAGE:
                 self._pages[place] = page
             if len(self._pages) > KEPT_PAGES:

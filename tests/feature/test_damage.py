@@ -148,6 +148,20 @@ async def test_a_damaged_mirror_can_be_forgotten_once_nothing_inherits_from_it(
     assert (again.turns, again.parent != child.parent) == (2, True)
 
 
+@behaviour("list:damaged")
+async def test_what_was_said_in_a_child_of_a_damaged_parent_can_be_read_before_it_is_forgotten(
+    store: SqliteStore, path: Path
+) -> None:
+    child = await fresh(store).fork(ME, parent="shelf:r1", question="Hm?")
+    spoil(path, child.parent, "events")
+    page = await fresh(store).markdown(ME, child.session)
+    assert "> Hm?" in page
+    assert f"> Session '{child.parent}' is damaged" in page
+    spoil(path, child.session, "events")
+    with pytest.raises(DamagedLog, match=child.session):
+        await fresh(store).markdown(ME, child.session)
+
+
 @behaviour("forget:damaged")
 async def test_a_damaged_native_session_can_be_forgotten_and_a_whole_one_cannot(
     store: SqliteStore, path: Path
