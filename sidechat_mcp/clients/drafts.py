@@ -29,6 +29,8 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.ids import EventId, TurnId
 
+SHORT = 1024
+"""Bytes of a spelling that is kept with its draft."""
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
@@ -57,7 +59,7 @@ class Log:
             written = codec.dump(item.body)
             digest = hashlib.sha256(written).hexdigest()[:8]
             id = EventId(_unused(f"{named(item.id)}:{digest}", self._taken))
-            self.drafts.append(Draft(id, item.at, item.body, written))
+            self.drafts.append(draft(id, item.at, item.body, written))
 
     def turn(self, record: str) -> TurnId:
         """A name for a turn that begins with `record`; a record may begin only one of a name."""
@@ -141,6 +143,12 @@ def opened(
     """A turn that begins with `record`."""
     id = log.turn(record)
     return Turn(id, of, number, [Item(record, at, TurnStart(id, of, number))], (record, at))
+
+
+def draft(id: EventId, at: int, body: Body, written: bytes) -> Draft:
+    """A draft that brings a short spelling along. To write a long one again takes little time
+    beside reading it, and to hold it takes as much memory as the whole conversation."""
+    return Draft(id, at, body, written if len(written) <= SHORT else None)
 
 
 def named(id: str) -> str:

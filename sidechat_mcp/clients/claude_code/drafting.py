@@ -17,6 +17,7 @@ from sidechat_mcp.clients.claude_code.records import (
     Shown,
     Tokens,
 )
+from sidechat_mcp.clients.drafts import draft
 from sidechat_mcp.core import balance, codec, session
 from sidechat_mcp.core.content import Block, Content, Text, Thinking, ToolUse
 from sidechat_mcp.core.events import (
@@ -67,7 +68,7 @@ class Log:
             items = list(self._with_headers(items))
         for item in items:
             written = codec.dump(item.body)
-            self.drafts.append(Draft(self._id(item, written), item.at, item.body, written))
+            self.drafts.append(draft(self._id(item, written), item.at, item.body, written))
 
     def _with_headers(self, items: list[Item]) -> Iterator[Item]:
         first = next((one for one in items if _model(one) is not None), None)

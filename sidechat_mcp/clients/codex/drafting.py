@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sidechat_mcp.clients.codex.records import Record, Said, Tokens
+from sidechat_mcp.clients.drafts import draft
 from sidechat_mcp.core import balance, codec, session
 from sidechat_mcp.core.content import Block, Content, ToolUse
 from sidechat_mcp.core.events import (
@@ -114,7 +115,7 @@ class Log:
         written = codec.dump(item.body)
         digest = hashlib.sha256(written).hexdigest()[:8]
         id = EventId(self._free(f"{item.name}:{digest}"))
-        return Draft(id, item.at, item.body, written)
+        return draft(id, item.at, item.body, written)
 
     def _free(self, wanted: str) -> str:
         name, times = wanted, 1
