@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+import anyio
+
 from sidechat_mcp.ports.client import Point
 
 MOST = 4
@@ -61,8 +63,9 @@ class Waiting(Generic[W]):
         over = [former] if former is not None else []
         while len(self._kept) > self.most:
             over.append(self._kept.pop(next(iter(self._kept))))
-        for one in over:
-            await one.leave()
+        with anyio.CancelScope(shield=True):  # Nobody else knows them any more.
+            for one in over:
+                await one.leave()
 
     def close(self, point: Point) -> None:
         """End all that wait at `point`, at once."""
