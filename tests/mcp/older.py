@@ -33,7 +33,11 @@ async def journey(read, write) -> dict:
         read, write, message_handler=on_message, elicitation_callback=person
     ) as client:
         hello = await client.initialize()
-        before = (await client.list_resources()).resources
+        page = await client.list_resources()
+        before = page.resources
+        while page.nextCursor is not None:
+            page = await client.list_resources(cursor=page.nextCursor)
+            before += page.resources
         fork = await client.call_tool("fork", {})
         session = fork.structuredContent["session"]
         await client.subscribe_resource(fork.structuredContent["uri"])
@@ -49,7 +53,7 @@ async def journey(read, write) -> dict:
         return {
             "version": hello.protocolVersion,
             "tools": [tool.name for tool in (await client.list_tools()).tools],
-            "before": len(before),
+            "before": len({one.uri for one in before}),
             "asked": "You said: typed into the form" in asked.messages[0].content.text,
             "answer": answer.structuredContent["answer"],
             "note": note.structuredContent["text"],

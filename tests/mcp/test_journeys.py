@@ -100,6 +100,7 @@ async def test_a_client_of_the_older_sdk_makes_the_whole_journey(
     transport: Transport, tmp_path: Path
 ) -> None:
     python = legacy_python()
+    await inhabit(tmp_path, 250)
     script = str(TOP / "tests" / "mcp" / "older.py")
     if transport == "stdio":
         seen = await older([python, script, "stdio", *PROGRAM, "stdio"], tmp_path)
@@ -118,7 +119,7 @@ async def test_a_client_of_the_older_sdk_makes_the_whole_journey(
             "forget",
             "pending_notes",
         ],
-        "before": 0,
+        "before": 250,
         "asked": True,
         "answer": "You said: hello",
         "note": "mine",
