@@ -29,7 +29,7 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.ids import EventId, TurnId
 
-SHORT = 1024
+SHORT = 256
 """Bytes of a spelling that is kept with its draft."""
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,80}")
 

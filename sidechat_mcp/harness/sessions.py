@@ -105,6 +105,13 @@ class Sessions:
         self._keep(header.id, kept, grown)
         return kept.between(start, row.head)
 
+    async def passing(self, row: Row, start: int, stop: int) -> Sequence[Event]:
+        """Events `[start, stop)` for somebody who looks at them once: they are not kept."""
+        kept = self._kept.get(row.header.id)
+        if kept is not None and kept.first <= start and stop <= kept.stop:
+            return kept.between(start, stop)
+        return await self._read(row.header.id, start, stop)
+
     async def _read(self, session: SessionId, start: int, stop: int) -> Sequence[Event]:
         events = await self.store.read(session, start, stop)
         for event in events:

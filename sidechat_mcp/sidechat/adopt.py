@@ -7,7 +7,7 @@ which inherits from the old one what still holds."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -54,7 +54,10 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
+    """`_knew` says which client each file that was named is of."""
+
     parts: Parts
+    _knew: dict[Path, str] = field(default_factory=dict[Path, str])
 
     async def parent(self, caller: Caller, named: str | None, file: Path | None) -> Parent:
         """The parent a caller means, its mirror brought up to date.
@@ -190,7 +193,9 @@ class Adoption:
         if await at.exists() and not (await at.is_file() or await at.is_dir()):
             raise UnknownFormat(f"{file} is no file.", then="Name a conversation's file.")
         known: tuple[Client, Transcript] | None = None
-        for client in self.parts.clients.values():
+        clients = self.parts.clients
+        # The one that knew the file before comes first.
+        for client in sorted(clients.values(), key=lambda one: one.name != self._knew.get(file)):
             try:
                 read = await client.read_file(file, since_last=True)
             except UnknownFormat:
@@ -207,6 +212,7 @@ class Adoption:
                 then="Name another file, or give its text as `excerpt:` and the text.",
             )
         client, first = known
+        self._knew[file] = client.name
 
         async def reader(since_last: bool) -> Transcript:
             return first if since_last else await client.read_file(file)

@@ -17,6 +17,7 @@ from sidechat_mcp.core.events import (
     Event,
     RequestHeader,
     ToolResult,
+    TurnEnd,
     TurnStart,
 )
 from sidechat_mcp.core.ids import SessionId
@@ -25,6 +26,8 @@ from sidechat_mcp.harness.sessions import Sessions
 from sidechat_mcp.ports.store import Row
 from sidechat_mcp.sidechat.unswept import unswept
 
+PIECE = 10_000
+"""Events that are read at a time."""
 KEPT = 256
 """Histories whose figures are kept."""
 
@@ -104,14 +107,23 @@ class Counting:
         place = (row.header.id, length)
         found = self._kept.get(place)
         if found is None:
-            before = self._before(*place)
             with unswept():
-                events = await self.sessions.tail(replace(row, head=length), before.length)
-                found = await run_sync(before.after, events)
-            self._kept[place] = found
+                found = self._kept[place] = await self._counted(row, self._before(*place), length)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return found
+
+    async def _counted(self, row: Row, figures: Figures, length: int) -> Figures:
+        """A long stretch is read piece by piece and not kept: it would take the place of all
+        else."""
+        while length - figures.length > PIECE:
+            window = await self.sessions.passing(row, figures.length, figures.length + PIECE)
+            ends = [n for n, event in enumerate(window, 1) if isinstance(event.body, TurnEnd)]
+            if not ends:
+                break  # A turn longer than that.
+            figures = await run_sync(figures.after, window[: ends[-1]])
+        events = await self.sessions.tail(replace(row, head=length), figures.length)
+        return await run_sync(figures.after, events)
 
     def _before(self, session: SessionId, length: int) -> Figures:
         shorter = [

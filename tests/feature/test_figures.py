@@ -11,7 +11,9 @@ from sidechat_mcp.core.events import (
     AssistantMessage,
     Body,
     ContextCompacted,
+    Draft,
     Event,
+    Header,
     Part,
     RequestHeader,
     ToolResult,
@@ -22,7 +24,10 @@ from sidechat_mcp.core.events import (
 )
 from sidechat_mcp.core.ids import EventId, SessionId, TurnId
 from sidechat_mcp.core.tokens import estimate
-from sidechat_mcp.sidechat.figures import Figures
+from sidechat_mcp.harness.sessions import Sessions
+from sidechat_mcp.sidechat import figures
+from sidechat_mcp.sidechat.figures import Counting, Figures
+from sidechat_mcp.stores.memory import MemoryStore
 
 HEAD = RequestHeader(Part(text="Be brief."), Part(text="[]"), "model-1")
 
@@ -54,10 +59,10 @@ def placed(turns: list[list[Body]], start: int = 0) -> list[Event]:
     ]
 
 
-def told(figures: Figures) -> tuple[object, ...]:
+def told(of: Figures) -> tuple[object, ...]:
     return (
-        *(figures.length, figures.header, figures.turns, figures.repaired, figures.compacted),
-        *(figures.tokens, figures.reported, figures.head_digest, figures.prefix_digest),
+        *(of.length, of.header, of.turns, of.repaired, of.compacted),
+        *(of.tokens, of.reported, of.head_digest, of.prefix_digest),
     )
 
 
@@ -76,9 +81,25 @@ def test_they_are_what_the_context_adds_up_to() -> None:
     events = placed(TURNS[:4])
     context = assemble(events)
 
-    figures = Figures().after(events)
+    of = Figures().after(events)
 
-    assert figures.prefix_digest == messages_digest(context.messages)
-    assert (figures.tokens, figures.header) == (estimate(context.messages), HEAD)
-    assert (figures.turns, figures.repaired, figures.compacted) == (4, 1, 2)
-    assert figures.reported == 407
+    assert of.prefix_digest == messages_digest(context.messages)
+    assert (of.tokens, of.header) == (estimate(context.messages), HEAD)
+    assert (of.turns, of.repaired, of.compacted) == (4, 1, 2)
+    assert of.reported == 407
+
+
+async def test_a_long_history_is_counted_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    id = SessionId("s")
+    events = placed(TURNS)
+    drafts = [Draft(event.id, event.at, event.body) for event in events]
+    await store.create(Header(id, 1, "native", "local", "scripted"), drafts)
+    row = await store.row(id)
+    at_once = await Counting(Sessions(store)).of(row, row.head)
+    monkeypatch.setattr(figures, "PIECE", 10)
+    sessions = Sessions(store)
+
+    assert told(await Counting(sessions).of(row, row.head)) == told(at_once)
+    kept = await sessions.passing(row, 0, row.head)
+    assert list(kept) == events

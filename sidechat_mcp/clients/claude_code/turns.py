@@ -19,7 +19,7 @@ from sidechat_mcp.clients.claude_code.records import (
 )
 from sidechat_mcp.clients.claude_code.tree import Line
 from sidechat_mcp.clients.jsonl import Tally
-from sidechat_mcp.core.content import Block, Content, Text, plain
+from sidechat_mcp.core.content import Content, Text, plain
 from sidechat_mcp.core.events import ContextCompacted, Draft, Reason
 from sidechat_mcp.core.handback import seen
 
@@ -80,7 +80,7 @@ class _Teller:
     number: int = 0
     repaired: int = 0
     known: dict[str, Record] = field(default_factory=dict[str, Record])
-    told: dict[str, set[Block]] = field(default_factory=dict[str, set[Block]])
+    told: dict[str, Content] = field(default_factory=dict[str, Content])
     summed_up: Record | None = None
     delivered: dict[str, str] = field(default_factory=dict[str, str])
     closed: Closed | None = None
@@ -195,7 +195,7 @@ class _Teller:
         self.repaired += turn.repair()
         turn.end(reason, detail)
         for message, content in turn.messages():
-            self.told.setdefault(message, set()).update(content)
+            self.told[message] = self.told.get(message, ()) + content
         self.log.write(turn)
         if all(one.order > turn.latest.order for one in self.before):
             self.closed = Closed(turn.latest, len(self.log.drafts), self.number, self.log.model)
@@ -242,7 +242,9 @@ class _Teller:
             turn.answer(record, says)
             return
         blocks = self.told.get(says.message)
-        if blocks is not None and (record.uuid in self.line.beside or blocks >= {*says.content}):
+        if blocks is not None and (
+            record.uuid in self.line.beside or all(block in blocks for block in says.content)
+        ):
             self.tally.ignored["repeated answer"] += 1
             return
         if turn is None:

@@ -93,10 +93,9 @@ def _standing(
     found: Sequence[Record], path: Path, told: Told, shelf: Shelf, ref: str, ids: Set[str]
 ) -> Standing | None:
     """None where no turn is surely closed, where entries of the closed turns lie among those that
-    follow, where the path's beginning is missing, and in files of the first version, whose
-    entries have no names."""
+    follow, and where the path's beginning is missing."""
     pause = told.pause
-    if pause is None or path.gap or (shelf.version or 0) < 2:
+    if pause is None or path.gap:
         return None
     end, place = pause.root.end, pause.place
     mixed = any(one.end > end for one in path.records[:place]) or any(
