@@ -5,7 +5,7 @@ whole reading; so the two never tell different stories."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -47,11 +47,36 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is still asked of a file's records when these are told and gone: of all of them uuid,
+    parent and end, of those on its line uuid and end; and the last ones' session and version."""
+
+    found: Sequence[tuple[str, str | None, int]]
+    line: Sequence[tuple[str, int]]
+    beside: Set[str]
+    gaps: int
+    aside: int
+    session: str | None
+    version: str | None
+
+    @classmethod
+    def of(cls, found: Sequence[Record], line: Line) -> Sketch:
+        return cls(
+            [(one.uuid, one.parent, one.end) for one in found],
+            [(one.uuid, one.end) for one in line.records],
+            line.beside,
+            line.gaps,
+            line.aside,
+            line.records[-1].session if line.records else None,
+            next((one.version for one in reversed(line.records) if one.version), None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """All that was found in a file, or in the part behind `before`."""
 
-    found: Sequence[Record]
-    line: Line
+    sketch: Sketch
     told: Told
     shelf: records.Shelf
     before: Standing | None = None
@@ -60,20 +85,21 @@ class Read:
 def standing(read: Read, ref: str) -> Standing | None:
     """Where a file can be gone on with: nowhere, if records of its closed turns lie among those
     that follow, or if none of its turns is surely closed."""
-    line, told, before, shelf = read.line, read.told, read.before, read.shelf
+    sketch, told, before, shelf = read.sketch, read.told, read.before, read.shelf
     closed = told.closed
     if closed is None:
         return before
-    place = next((n for n, one in enumerate(line.records) if one is closed.latest), None)
-    if place is None or closed.latest.uuid in line.beside:
+    last, latest = closed.latest.end, closed.latest.uuid
+    place = next((n for n, (uuid, _) in enumerate(sketch.line) if uuid == latest), None)
+    if place is None or latest in sketch.beside:
         return None
-    last = closed.latest.end
-    if any(one.end > last for one in line.records[:place]) or any(
-        one.end <= last for one in line.records[place + 1 :]
+    if any(end > last for _, end in sketch.line[:place]) or any(
+        end <= last for _, end in sketch.line[place + 1 :]
     ):
         return None
-    uuids = {one.uuid for one in read.found if one.end <= last}
-    parents = {one.parent for one in read.found if one.end <= last and one.parent is not None}
+    before_it = [(uuid, parent) for uuid, parent, end in sketch.found if end <= last]
+    uuids = {uuid for uuid, _ in before_it}
+    parents = {parent for _, parent in before_it if parent is not None}
     parents |= {parent for parent in shelf.progress.values() if parent is not None}
     messages = set(told.messages)
     if before is not None:
@@ -112,9 +138,9 @@ def behind(source: Source, since: Standing) -> Read | None:
     elif not line.records or line.records[0] is not root or not any(map(_leads, found)):
         return None
     log = Log(taken=set(since.taken), model=since.model)
-    follows = Line(line.records[1:], line.beside, 0, 0)
-    told = turns.tell(follows, shelf.tally, log, since.number)
-    return Read(found, line, told, shelf, since)
+    follows = deque(line.records[1:])
+    told = turns.tell(follows, line.beside, shelf.tally, log, since.number)
+    return Read(Sketch.of(found, line), told, shelf, since)
 
 
 def _hang_together(root: Record, found: Sequence[Record], shelf: records.Shelf) -> bool:

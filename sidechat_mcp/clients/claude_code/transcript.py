@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from sidechat_mcp.clients.claude_code import going_on, records, tree, turns
 from sidechat_mcp.clients.claude_code.drafting import NAME
-from sidechat_mcp.clients.claude_code.going_on import Read, Standing
+from sidechat_mcp.clients.claude_code.going_on import Read, Sketch, Standing
 from sidechat_mcp.clients.jsonl import Source, Tally
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
 from sidechat_mcp.ports.client import Skipped, Transcript
@@ -27,8 +29,10 @@ def whole(source: Source, name: str, ref: str | None) -> tuple[Transcript, Stand
     found = [*records.each(source, shelf)]
     _refuse(shelf, found, name)
     line = tree.line(found, shelf.progress)
-    told = turns.tell(line, shelf.tally)
-    return _both(Read(found, line, told, shelf), ref, name)
+    sketch, ahead = Sketch.of(found, line), deque(line.records)
+    del found, line
+    told = turns.tell(ahead, sketch.beside, shelf.tally)
+    return _both(Read(sketch, told, shelf), ref, name)
 
 
 def since(
@@ -40,18 +44,17 @@ def since(
 
 
 def _both(read: Read, ref: str | None, name: str) -> tuple[Transcript, Standing | None]:
-    last = read.line.records[-1] if read.line.records else None
-    ref = ref or (last.session if last is not None else None) or name
+    ref = ref or read.sketch.session or name
     return _transcript(read, ref), going_on.standing(read, ref)
 
 
 def _transcript(read: Read, ref: str) -> Transcript:
-    line, told, shelf = read.line, read.told, read.shelf
+    sketch, told, shelf = read.sketch, read.told, read.shelf
     tally = shelf.tally
-    if line.gaps:
-        tally.unreadable["parent record missing"] = line.gaps
-    if line.aside:
-        tally.ignored["on another branch"] = line.aside
+    if sketch.gaps:
+        tally.unreadable["parent record missing"] = sketch.gaps
+    if sketch.aside:
+        tally.ignored["on another branch"] = sketch.aside
     for kind, times in tally.unknown.items():
         tally.ignored[f"unknown record {kind!r}"] = times
     return Transcript(
@@ -65,7 +68,7 @@ def _transcript(read: Read, ref: str) -> Transcript:
         repaired=told.repaired,
         skipped=Skipped(dict(tally.unreadable), dict(tally.ignored)),
         delivered=told.delivered,
-        version=next((one.version for one in reversed(line.records) if one.version), None),
+        version=sketch.version,
         after=read.before.after if read.before is not None else None,
     )
 

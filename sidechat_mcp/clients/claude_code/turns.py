@@ -3,6 +3,7 @@ changes the drafts of a turn that was closed before it."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -17,7 +18,6 @@ from sidechat_mcp.clients.claude_code.records import (
     Said,
     Shown,
 )
-from sidechat_mcp.clients.claude_code.tree import Line
 from sidechat_mcp.clients.jsonl import Tally
 from sidechat_mcp.core.content import Content, Text, plain
 from sidechat_mcp.core.events import ContextCompacted, Draft, Reason
@@ -60,20 +60,31 @@ class Told:
     messages: Set[str]
 
 
-def tell(line: Line, tally: Tally, log: Log | None = None, number: int = 0) -> Told:
-    """Everything on `line`, in turns: after those in `log`, of which `number` were numbered."""
-    teller = _Teller(line, tally, log or Log(), number=number)
-    for place, record in enumerate(line.records):
-        teller.take(place, record)
+def tell(
+    ahead: deque[Record],
+    beside: Set[str],
+    tally: Tally,
+    log: Log | None = None,
+    number: int = 0,
+) -> Told:
+    """The records of a line in turns: after those in `log`, of which `number` were numbered.
+    `ahead` is emptied on the way, so that a long conversation is not held twice."""
+    kept = {uuid for one in ahead if isinstance(one.says, Boundary) for uuid in one.says.kept}
+    teller = _Teller(ahead, beside, tally, kept, log or Log(), number=number)
+    while ahead:
+        teller.take(ahead.popleft())
     return teller.end()
 
 
 @dataclass(slots=True)
 class _Teller:
-    """`before` is context that was shown since the last turn: it belongs to the next one."""
+    """`before` is context that was shown since the last turn: it belongs to the next one. `known`
+    are the records that a compaction carries over."""
 
-    line: Line
+    ahead: deque[Record]
+    beside: Set[str]
     tally: Tally
+    kept: Set[str]
     log: Log = field(default_factory=Log)
     turn: Turn | None = None
     before: list[Record] = field(default_factory=list[Record])
@@ -86,9 +97,10 @@ class _Teller:
     closed: Closed | None = None
     sure: tuple[Set[str], Set[str]] = (frozenset(), frozenset())
 
-    def take(self, place: int, record: Record) -> None:
+    def take(self, record: Record) -> None:
         says = record.says
-        self.known[record.uuid] = record
+        if record.uuid in self.kept:
+            self.known[record.uuid] = record
         self._note(record)
         turn = self.turn
         if (
@@ -116,7 +128,7 @@ class _Teller:
                 if self.turn is not None and (self.turn.whole(True) or self.turn.cut):
                     self._leave()
             case Boundary():
-                self._boundary(place, record)
+                self._boundary(record)
             case Link():
                 pass
 
@@ -243,7 +255,7 @@ class _Teller:
             return
         blocks = self.told.get(says.message)
         if blocks is not None and (
-            record.uuid in self.line.beside or all(block in blocks for block in says.content)
+            record.uuid in self.beside or all(block in blocks for block in says.content)
         ):
             self.tally.ignored["repeated answer"] += 1
             return
@@ -276,9 +288,8 @@ class _Teller:
                 found = None
         return found
 
-    def _boundary(self, place: int, boundary: Record) -> None:
-        for after in range(place + 1, len(self.line.records)):
-            record = self.line.records[after]
+    def _boundary(self, boundary: Record) -> None:
+        for record in self.ahead:
             if isinstance(record.says, Said) and record.says.form == "summary":
                 self.summed_up = record
                 self._compact(boundary, record)
