@@ -7,7 +7,9 @@ which inherits from the old one what still holds."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -17,7 +19,7 @@ from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, Tu
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.ids import EventId, SessionId
 from sidechat_mcp.core.redact import harmless
-from sidechat_mcp.errors import Moved, ParentNotFound, UnknownFormat
+from sidechat_mcp.errors import DamagedLog, Moved, NewerSchema, ParentNotFound, UnknownFormat
 from sidechat_mcp.harness.agents import TRIES, Meta, Seed
 from sidechat_mcp.harness.sessions import drafts
 from sidechat_mcp.ports.client import Client, Found, Transcript
@@ -46,10 +48,12 @@ GIVE = (
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A session to fork from. An adopted one comes with what its transcript said of itself."""
+    """A session to fork from. An adopted one comes with what its transcript said of itself, and
+    with a way to a new mirror of it, read whole: for when this one turns out to be damaged."""
 
     row: Row
     transcript: Transcript | None = None
+    anew: Callable[[], Awaitable[Parent]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,28 +223,37 @@ class Adoption:
 
         return await self._import(caller, reader, None)
 
-    async def _import(self, caller: Caller, reader: Reader, cwd: str | None) -> Parent:
+    async def _import(
+        self, caller: Caller, reader: Reader, cwd: str | None, *, damaged: bool = False
+    ) -> Parent:
+        """With `damaged` the mirror that follows now is known to be."""
         for attempt in range(TRIES):
             try:
                 with unswept():
-                    read = await reader(attempt == 0)
-                    return await self._imported_now(caller, read, cwd, attempt > 0)
+                    read = await reader(attempt == 0 and not damaged)
+                    made = await self._imported_now(caller, read, cwd, attempt > 0, damaged)
+                return replace(made, anew=partial(self._import, caller, reader, cwd, damaged=True))
+            except DamagedLog:
+                if damaged:
+                    raise
+                damaged = True
             except Moved:
+                damaged = False
                 # Another process imports the same line, and what it added is ours too; or the
                 # file seems to be behind, and is read once more before that is believed.
                 await anyio.sleep(PAUSE)
         raise ParentNotFound("That conversation changes too fast to be read.", then="Try again.")
 
     async def _imported_now(
-        self, caller: Caller, read: Transcript, cwd: str | None, sure: bool
+        self, caller: Caller, read: Transcript, cwd: str | None, sure: bool, damaged: bool
     ) -> Parent:
-        row = await self._imported(caller, read, read.cwd or cwd, sure=sure)
+        row = await self._imported(caller, read, read.cwd or cwd, sure=sure, damaged=damaged)
         await self._mark_seen(caller, read)
         # What is in the log now need not be held a second time.
         return Parent(await self.parts.store.row(row.header.id), replace(read, drafts=()))
 
     async def _imported(
-        self, caller: Caller, read: Transcript, cwd: str | None, *, sure: bool
+        self, caller: Caller, read: Transcript, cwd: str | None, *, sure: bool, damaged: bool
     ) -> Row:
         store = self.parts.store
         scope = joined(caller.principal, read.client, read.ref)
@@ -252,6 +265,10 @@ class Adoption:
             once = Once(f"mirror/{scope}", kept="identity")
             return await self._create(None, meta, read.drafts, once, 0)
         row = mirrors[0]
+        if damaged:
+            # Nothing of it is inherited; the conversation begins again, from its own file.
+            once = Once(f"mirror/{scope}/{row.header.id}/damaged", kept="identity")
+            return await self._create(None, meta, read.drafts, once, row.header.created_at)
         if read.after is not None:
             return await self._continued(row, read, read.after)
         known = [event for event in await self.parts.sessions.events(row) if _foreign(event)]
@@ -304,15 +321,18 @@ class Adoption:
         if not read.delivered:
             return
         for mirror in await self.line(caller, read.client, read.ref):
-            for note in await _unseen(self.parts, mirror):
-                if note.note in read.delivered:
-                    seen = MirrorSeen(note.note, read.delivered[note.note])
-                    await self.parts.store.append(
-                        mirror.header.id,
-                        drafts(self.parts.clock, [seen]),
-                        expect=None,
-                        once=Once(f"seen/{note.note}", kept="identity"),
-                    )
+            unseen = set[str]()
+            # The notes of a damaged mirror are lost with it, and keep no other from being seen.
+            with suppress(DamagedLog, NewerSchema):
+                notes, shown = await _notes(self.parts, mirror)
+                unseen = {note.note for note in notes} - shown
+            for note in sorted(unseen & read.delivered.keys()):
+                await self.parts.store.append(
+                    mirror.header.id,
+                    drafts(self.parts.clock, [MirrorSeen(note, read.delivered[note])]),
+                    expect=None,
+                    once=Once(f"seen/{note}", kept="identity"),
+                )
 
     async def _unnamed(self, caller: Caller) -> ParentNotFound:
         return ParentNotFound(
@@ -337,16 +357,16 @@ class Adoption:
 async def waiting(parts: Parts, mirror: Row) -> Sequence[Handback]:
     """Notes appended to a mirror itself that its client has not shown yet and that no newer one
     supersedes, oldest first."""
-    notes = await _unseen(parts, mirror)
+    notes, seen = await _notes(parts, mirror)
     superseded = {note.supersedes for note in notes}
-    return [note for note in notes if note.note not in superseded]
+    return [note for note in notes if note.note not in seen and note.note not in superseded]
 
 
-async def _unseen(parts: Parts, mirror: Row) -> Sequence[Handback]:
+async def _notes(parts: Parts, mirror: Row) -> tuple[Sequence[Handback], set[str]]:
+    """All notes appended to a mirror itself, and the ids of those that its client has shown."""
     events = await parts.sessions.tail(mirror, mirror.header.seed_length)
     seen = {event.body.handback for event in events if isinstance(event.body, MirrorSeen)}
-    notes = [note for event in events if (note := handback.read(event)) is not None]
-    return [note for note in notes if note.note not in seen]
+    return [note for event in events if (note := handback.read(event)) is not None], seen
 
 
 def line_of(row: Row) -> tuple[str, str] | None:

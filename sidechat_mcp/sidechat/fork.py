@@ -23,7 +23,7 @@ from sidechat_mcp.core.events import (
 from sidechat_mcp.core.framing import FRAMING, SOURCE, condense_order, condense_source
 from sidechat_mcp.core.ids import TurnId
 from sidechat_mcp.core.tokens import METHOD, estimate, of_head
-from sidechat_mcp.errors import InvalidRequest, NothingToFork
+from sidechat_mcp.errors import DamagedLog, InvalidRequest, NothingToFork
 from sidechat_mcp.harness.agents import Meta, Seed, injection
 from sidechat_mcp.harness.reply import Reply
 from sidechat_mcp.ports.client import Transcript
@@ -67,8 +67,15 @@ class Fork:
 
         Raises: ParentNotFound, SessionNotFound, NothingToFork, UnknownFormat, KeyReused."""
         found = await self.adoption.parent(caller, parent, file)
+        try:
+            cut = await self._cut(found)
+        except DamagedLog:
+            if found.anew is None:
+                raise
+            # Its conversation is still there, where its client keeps it.
+            found = await found.anew()
+            cut = await self._cut(found)
         row = found.row
-        cut = await self.parts.sessions.cut(row)
         if cut.length == 0:
             raise NothingToFork(
                 f"{name(row.header)} has no completed turn yet.",
@@ -97,6 +104,13 @@ class Fork:
         receipt = await self.parts.agents.create(seed, meta, first, once=once)
         child = await self.parts.store.row(receipt.session)
         return await self._report(child, found, cut, again=receipt.again), child
+
+    async def _cut(self, found: Parent) -> Cut:
+        """Where a fork would leave, and that all before it can be read. Raises: DamagedLog."""
+        cut = await self.parts.sessions.cut(found.row)
+        if cut.length:
+            await self._counting.of(found.row, cut.length)
+        return cut
 
     async def _agent(self, row: Row, cut: Cut, *, hosting: bool) -> str:
         """The configured agent; under `auto` a parent's own where it has one with us, or the

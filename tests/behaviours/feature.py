@@ -65,6 +65,9 @@ BEHAVIOURS = {
     "mirror:rewind": Behaviour(
         "words: mirror", "A rewound conversation continues in a mirror cut at the turn before."
     ),
+    "mirror:damaged": Behaviour(
+        "decision 0012", "A conversation whose mirror is damaged is adopted anew by the next fork."
+    ),
     "mirror:note": Behaviour(
         "law 7", "In a mirror a note is in no context until its client shows it."
     ),

@@ -12,6 +12,7 @@ import pytest
 from sidechat_mcp.core.events import Event
 from sidechat_mcp.core.ids import SessionId
 from sidechat_mcp.errors import DamagedLog, HasChildren, SessionNotFound, StoreError
+from sidechat_mcp.ports.store import Query
 from sidechat_mcp.sidechat.reports import Caller, Listed
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
@@ -160,6 +161,42 @@ async def test_what_was_said_in_a_child_of_a_damaged_parent_can_be_read_before_i
     spoil(path, child.session, "events")
     with pytest.raises(DamagedLog, match=child.session):
         await fresh(store).markdown(ME, child.session)
+
+
+@behaviour("mirror:damaged")
+@pytest.mark.parametrize("what", ["header", "first", "last", "events"])
+async def test_the_conversation_behind_a_damaged_mirror_is_adopted_anew(
+    store: SqliteStore, path: Path, what: str
+) -> None:
+    sidechat = fresh(store)
+    before = await sidechat.fork(ME, parent="shelf:r1", question="Hm?")
+    if what in ("first", "last"):
+        row = ask(path, "SELECT id FROM session WHERE uid = ?", before.parent)
+        place = row << 32 | (1 if what == "first" else before.seed_length - 1)
+        ask(path, "UPDATE event SET body = 'x' WHERE id = ?", place)
+    else:
+        spoil(path, before.parent, what)
+    for again in (fresh(store), fresh(store)):
+        after = await again.fork(ME, parent="shelf:r1", question="And?")
+        assert (after.turns, after.parent != before.parent) == (2, True)
+        assert (await again.merge(ME, session=after.session, note="Kept.")).seq is not None
+    mirrors = await store.rows(Query(origin="mirror"))
+    assert {row.header.id for row in mirrors} == {before.parent, after.parent}
+    assert (await again.read(ME, after.session)).turns != []
+
+
+@behaviour("deliver:once")
+async def test_a_note_that_a_delivered_one_replaced_is_not_offered_any_more() -> None:
+    shelf = Shelf({"r1": shelved(("Q1?", "A1."))})
+    sidechat = workshop(shelf=shelf)
+    fork = await sidechat.fork(ME, parent="shelf:r1", question="Hm?")
+    await sidechat.merge(ME, session=fork.session, note="Wrong.")
+    right = await sidechat.merge(ME, session=fork.session, note="Right.")
+    shelf.transcripts["r1"] = shelved(
+        ("Q1?", "A1."), ("Q2?", "A2."), delivered={right.note: "record-7"}
+    )
+    await sidechat.fork(ME, parent="shelf:r1")
+    assert await sidechat.pending_notes(ME, "r1", None) == "{}"
 
 
 @behaviour("forget:damaged")
