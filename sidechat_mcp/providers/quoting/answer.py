@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from sidechat_mcp.core.events import Verdict
 from sidechat_mcp.providers.quoting import gate, reply
 from sidechat_mcp.providers.quoting.index import Index, Passage
-from sidechat_mcp.providers.quoting.language.cues import asks, corrects
+from sidechat_mcp.providers.quoting.language.cues import asks, corrects, is_nod
 from sidechat_mcp.providers.quoting.questions import Question, read
 from sidechat_mcp.providers.quoting.rank import Turn, rank, turn_at, weights
 from sidechat_mcp.providers.quoting.reply import Quote
 
-MOST_TURNS = 3
 FADING = 0.4
 """A turn with less than that share of the best one's score is not shown."""
 
+SHORT = 12
+"""So few words of a person that ask nothing are about what was said just before."""
 HEAD = 400
 """A correction stands in that many first characters of what a person says."""
 FEW = 2
@@ -55,7 +56,7 @@ def answer(index: Index, text: str, earlier: Sequence[str] = ()) -> Reply:
         if earlier and _follows(text, question):
             question = question.after(_in_words_of(index, read(earlier[-1])))
             turns = rank(index, question)
-        if len(turns) < MOST_TURNS or turns[0].coverage < gate.COVERAGE:
+        if len(turns) < gate.MOST_TURNS or turns[0].coverage < gate.COVERAGE:
             turns = rank(index, question, question.wider)
         found = gate.verdict(question, turns, weights(index, question))
         verdict = "not found" if found == "not found" else "weak"
@@ -63,7 +64,7 @@ def answer(index: Index, text: str, earlier: Sequence[str] = ()) -> Reply:
         total = max((p.entry.turn or 0 for p in index.passages), default=0)
         return Reply(reply.not_found(tuple(question.words.values()), total), verdict)
     shown = _shown(index, question, turns)
-    quotes = _marked([q for turn in shown for q in _quotes(turn)])
+    quotes = _marked([q for turn in shown for q in _quotes(turn, turn.key == turns[0].key)])
     if verdict == "answered":
         return Reply(reply.answered(quotes), verdict, quotes)
     held = {s for turn in shown for s in turn.held}
@@ -81,6 +82,9 @@ def _follows(text: str, question: Question) -> bool:
 def _in_words_of(index: Index, question: Question) -> Question:
     """The question in the history's own forms of its words."""
     kin = {s: other for s in question.stems if (other := index.kin(s)) is not None}
+    for first, second, whole in question.joined:
+        if first in question.words and not index.seen(first) and index.seen(whole):
+            kin |= {first: whole, second: whole}
     return question.respelled(kin) if kin else question
 
 
@@ -88,25 +92,28 @@ def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn
     """The best turns in their order. A turn that takes back what the best one says is shown with
     it, whatever else is left out."""
     best = turns[0]
-    kept = [t for t in turns[:MOST_TURNS] if t.score >= FADING * best.score]
+    kept = [t for t in turns[: gate.MOST_TURNS] if t.score >= FADING * best.score]
     after = turn_at(index, best.key[0] + 1, question) if best.key[1] == 0 else None
-    if after is not None and after.key not in {t.key for t in kept} and _takes_back(after):
-        kept = [*kept[: MOST_TURNS - 1], after]
+    if after is not None and after.key not in {t.key for t in kept} and _steers(after):
+        kept.append(after)
     return sorted(kept, key=lambda t: t.key)
 
 
-def _takes_back(turn: Turn) -> bool:
+def _steers(turn: Turn) -> bool:
+    """Whether the person changes in this turn what was said in the one before."""
+    said = [m.passage.entry.text for m in turn.matches if m.passage.entry.speaker == "user"]
     return any(
-        m.passage.entry.speaker == "user" and corrects(m.passage.entry.text[:HEAD])
-        for m in turn.matches
+        corrects(text[:HEAD])
+        or (len(text.split()) <= SHORT and "?" not in text and not is_nod(text))
+        for text in said
     )
 
 
-def _quotes(turn: Turn) -> list[Quote]:
+def _quotes(turn: Turn, best: bool) -> list[Quote]:
     """What is quoted of one turn: its passages that hold something of the question. Where that is
-    only the person's own question, the answer to it, too."""
+    only the person's own question, the answer to it, too; of the best turn always."""
     spoken = [m for m in turn.matches if m.held]
-    if not spoken or all(asks(m.passage.text) for m in spoken):
+    if best or not spoken or all(asks(m.passage.text) for m in spoken):
         spoken = list(turn.matches)
     return [_quote(m.passage) for m in spoken]
 

@@ -81,7 +81,9 @@ def _best(exchange: Exchange, stuff: Material) -> Piece | None:
     for piece in stuff.pieces:
         if piece.entry.turn not in shown or piece.text not in exchange.reply:
             continue
-        given = question.want != "any" and gives(question, [Said(piece.text, True)])
+        given = question.want != "any" and gives(
+            question, [Said(piece.text, question.heavy, False)]
+        )
         new = 0.1 * len(piece.terms - wanted)
         explains = 0.5 * (piece.entry.speaker == "assistant")
         score = (len(wanted & piece.terms) + 1.5 * given + new + explains) * piece.factor**0.25

@@ -14,15 +14,18 @@ import apsw
 
 from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.providers.quoting.history import COUNTS, Entry, entries
+from sidechat_mcp.providers.quoting.language.forms import forms, near
 from sidechat_mcp.providers.quoting.language.sentences import Span, passages
-from sidechat_mcp.providers.quoting.language.words import searchable, stem
+from sidechat_mcp.providers.quoting.language.words import searchable, stem, stems
 from sidechat_mcp.providers.quoting.rows import Rows
 
 PASSAGE = 600
 """Most characters of a passage; a quote is one passage."""
 CANDIDATES = 60
 SHORTEST_KIN = 4
-ENDINGS = ("er", "est", "en", "ly", "or", "abl", "abil", "ment", "ness", "ing", "ed")
+SHORTEST_SLIP = 6
+"""A shorter word is often another word but for one letter."""
+ENDINGS = ("er", "est", "en", "ly", "or", "abl", "abil", "ment", "ness", "ing", "ed", "i", "ion")
 """Endings that the stemmer leaves on."""
 BATCH = 400
 """Messages that are indexed between two checkpoints (about 20 ms)."""
@@ -39,7 +42,8 @@ class Passage:
 
 
 class Index:
-    """Grows message by message; `messages` are the ones it holds. Not for two threads at once."""
+    """Grows message by message; `messages` are the ones it holds, `topic` the stems of the first
+    thing that the person said. Not for two threads at once."""
 
     def __init__(self, inherited: int) -> None:
         self.inherited = inherited
@@ -47,6 +51,7 @@ class Index:
         self.passages: list[Passage] = []
         self.of_turn: dict[int, list[int]] = {}
         self.size = 0
+        self.topic = frozenset[str]()
         self._rows = Rows()
 
     def grow(self, messages: Sequence[Message]) -> None:
@@ -58,6 +63,8 @@ class Index:
             for entry in entries(self.messages, start, len(self.messages), self.inherited)
             for span in passages(entry.text, PASSAGE)
         ]
+        if not self.passages and new and new[0].entry.speaker == "user":
+            self.topic = frozenset(stems(new[0].text))
         self._rows.add((len(self.passages) + i, searchable(p.text)) for i, p in enumerate(new))
         for passage in new:
             if passage.entry.turn is not None:
@@ -106,7 +113,15 @@ class Index:
                 if self.seen(shorter):
                     return shorter
         longer = self._rows.beginning(stem, len(stem) + 4)
-        return next((s for s in longer if s[len(stem) :] in ENDINGS), None)
+        found = next((s for s in longer if s[len(stem) :] in ENDINGS), None)
+        return found or self._misspelt(stem)
+
+    def _misspelt(self, stem: str) -> str | None:
+        """The most frequent stem that a slip of the hand makes this one of."""
+        if len(stem) < SHORTEST_SLIP or any(self.seen(form) for form in forms(stem)):
+            return None
+        like = self._rows.beginning(stem[:2], len(stem) + 1)
+        return max((s for s in like if near(stem, s)), key=self.seen, default=None)
 
     def search(self, words: Sequence[str]) -> list[tuple[int, float]]:
         """Passages that hold any of `words`, best first, with a score above 0. Words that are

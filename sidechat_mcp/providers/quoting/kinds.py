@@ -10,6 +10,9 @@ Want = Literal[
     "count",
     "number",
     "money",
+    "clock",
+    "age",
+    "distance",
     "duration",
     "size",
     "often",
@@ -27,9 +30,10 @@ WHO = re.compile(
     re.I | re.S,
 )
 _TIME = re.compile(
-    r"\b(?:when (?:do|does|did|is|are|was|were|will|would|shall|should|can|could|has|have|must)\b"
-    r"|(?:since|until|till|by|and|or) when|when\s*\?|what (?:time|day|date)"
-    r"|which (?:day|date|month|week|year)s?|deadline|due)\b",
+    r"\b(?:when (?:do|does|did|is|are|was|were|will|would|shall|should|can|could|may|might|has|have"
+    r"|must)\b"
+    r"|(?:since|until|till|by|and|or) when|when\s*\?|(?:what|which) (?:day|date)"
+    r"|which (?:day|date|month|week|year)s?|deadline|due (?:date|on|by)|due(?=\s*\?))\b",
     re.I,
 )
 _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
@@ -41,13 +45,16 @@ _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
             re.I | re.S,
         ),
     ),
+    ("clock", re.compile(r"\b(?:what|which) (?:time|hour)\b", re.I)),
+    ("age", re.compile(r"\bhow old\b", re.I)),
+    ("distance", re.compile(r"\bhow (?:far|high|wide|deep|tall)\b", re.I)),
     ("duration", re.compile(r"\bhow long\b", re.I)),
     ("size", re.compile(r"\bhow (?:large|big)\b", re.I)),
     ("often", re.compile(r"\bhow (?:often|frequently)\b", re.I)),
     (
         "number",
         re.compile(
-            r"\b(?:how (?:much|fast|slow|far|old|high|wide|deep|heavy|expensive|likely)"
+            r"\b(?:how (?:much|fast|slow|heavy|expensive|likely)"
             r"|what (?:percent\w*|share|fraction))\b",
             re.I,
         ),
@@ -63,7 +70,7 @@ _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
         "name",
         re.compile(
             r"\bname of\b|\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
-            r"(?:number|address|id|version|port|code|url|title)\b",
+            r"(?:number|name|address|id|version|port|code|url|title)\b",
             re.I,
         ),
     ),

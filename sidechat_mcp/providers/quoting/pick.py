@@ -16,9 +16,10 @@ from typing import Literal
 
 from sidechat_mcp.providers.quoting.history import Entry
 from sidechat_mcp.providers.quoting.language import cues
-from sidechat_mcp.providers.quoting.language.sentences import Span, split
+from sidechat_mcp.providers.quoting.language.sentences import ITEM, Span, fenced, split
 from sidechat_mcp.providers.quoting.language.wordlists import NODS, UNITS, is_stop
 from sidechat_mcp.providers.quoting.language.words import stem, words
+from sidechat_mcp.providers.quoting.overtaken import Measure, measures, overtaken
 
 Group = Literal["Decisions", "Facts", "Open"]
 
@@ -32,6 +33,8 @@ TAKEN, UNTAKEN = 1.7, 0.4
 of which they took over something else."""
 TOLD = 1.3
 """What a sentence counts in which the person says what to do or takes something over."""
+OVERTAKEN = 0.25
+"""What a sentence counts whose figures a later one gives otherwise."""
 SHOWN = 1.4
 """What a piece counts that was shown as an answer on the side."""
 WEIGHT: dict[Group, float] = {"Open": 1.8, "Decisions": 2.0, "Facts": 1.0}
@@ -96,14 +99,19 @@ def material(entries: Sequence[Entry], shown: str = "") -> Material:
     sentences = _latest(spoken)
     pieces: list[Piece] = []
     said: Counter[str] = Counter()
-    for entry, sentence in sentences:
+    old = _overtaken(sentences)
+    listed: Entry | None = None
+    for at, (entry, sentence) in enumerate(sentences):
         text = entry.text[sentence.start : sentence.stop]
         if turns.took_back(entry, text):
             continue
         said.update(terms(text))
-        if not cues.asks(text):
-            more = SHOWN if text in shown else 1.0
-            pieces += _pieces(entry, sentence, turns, more)
+        if text.endswith(":"):
+            listed = entry if cues.leaves_open(text) else None
+        elif not cues.asks(text):
+            more = (SHOWN if text in shown else 1.0) * (OVERTAKEN if at in old else 1.0)
+            open_item = listed is entry and ITEM.match(text) is not None
+            pieces += _pieces(entry, sentence, turns, more, open_item)
     named = {w for e, _ in sentences for t in e.text.split() if _NAME.search(t) for w in terms(t)}
     weight = {
         term: (1 + math.log(count))
@@ -119,10 +127,27 @@ def _latest(spoken: Sequence[Entry]) -> list[tuple[Entry, Span]]:
     found: list[tuple[Entry, Span]] = []
     for entry in reversed(spoken):
         start = max(len(entry.text) - LONGEST_SAID, 0)
-        found += [(entry, span) for span in reversed(split(entry.text, start))]
+        code = fenced(entry.text)
+        found += [
+            (entry, span)
+            for span in reversed(split(entry.text, start))
+            if not any(block.start <= span.start < block.stop for block in code)
+        ]
         if len(found) >= LATEST:
             break
     return found[:LATEST][::-1]
+
+
+def _overtaken(sentences: Sequence[tuple[Entry, Span]]) -> frozenset[int]:
+    def tells(word: str) -> bool:
+        return _tells(word) and stem(word) not in units()
+
+    given: list[Measure] = []
+    for place, (entry, span) in enumerate(sentences):
+        text = entry.text[span.start : span.stop]
+        if not cues.asks(text):
+            given += measures(text, place, entry.after, not cues.proposes(text), tells)
+    return overtaken(given)
 
 
 @cache
@@ -176,15 +201,17 @@ class _Turns:
         return entry.speaker != "user" or bool(correction & terms(text))
 
 
-def _pieces(entry: Entry, sentence: Span, turns: _Turns, more: float) -> list[Piece]:
+def _pieces(
+    entry: Entry, sentence: Span, turns: _Turns, more: float, open_item: bool
+) -> list[Piece]:
     text = entry.text[sentence.start : sentence.stop]
-    group = _group(text, entry, turns)
+    group = "Open" if open_item else _group(text, entry, turns)
     factor = _factor(text, entry, turns) * more
     found: list[Piece] = []
     for span in runs(entry.text, sentence):
         piece = entry.text[span.start : span.stop]
         its = group
-        if group == "Open" and not cues.leaves_open(piece):
+        if group == "Open" and not (open_item or cues.leaves_open(piece)):
             its = "Facts"
         weight = factor * WEIGHT[its]
         weight *= 1.0 if span.start == sentence.start else 0.8

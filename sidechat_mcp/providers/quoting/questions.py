@@ -7,13 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from sidechat_mcp.providers.quoting.kinds import COUNT, WHO, Want, want
 from sidechat_mcp.providers.quoting.language.cues import asks
+from sidechat_mcp.providers.quoting.language.forms import forms
 from sidechat_mcp.providers.quoting.language.sentences import split
 from sidechat_mcp.providers.quoting.language.synonyms import related, spellings
 from sidechat_mcp.providers.quoting.language.wordlists import (
     ASKING,
+    LATEST_WORDS,
     LIGHT,
     OPEN_FILL,
     OPEN_WORDS,
@@ -37,6 +40,10 @@ _OPEN = re.compile(
     r"|loose ends?|(?:be|get) (?:clarified|decided|settled|resolved)"
     r"|ahead of us|still ahead|still (?:have|need)(?: to)?)\b",
     re.I,
+)
+_QUICK_IS = re.compile(r"\b(what|who|where|how|when|why|that|there)s\b", re.I)
+_QUICK_NOT = re.compile(
+    r"\b(do|does|did|is|are|was|were|have|has|had|could|would|should)nt\b", re.I
 )
 _WHICH = re.compile(r"\b(?:what|which)\s+(.+)", re.I | re.S)
 _IS_THE = re.compile(r"\bwhat(?:'s|\s+(?:is|was|are|were|will be))\s+(.+)", re.I | re.S)
@@ -64,7 +71,8 @@ class Question:
     """`words` are what it is about: stem → the word as written, in order. `also` are more words to
     look for. `focus` are the stems of the thing asked for, where the wording shows it: what has
     none of them is no answer. `names` are stems of names and numbers, `light` those of words that
-    count for less, `counted` those of what is to be counted."""
+    count for less, `counted` those of what is to be counted. `latest` says that it asks how things
+    stand at the end; `joined` are pairs of neighbours that may be one word."""
 
     words: Mapping[str, str]
     also: tuple[str, ...] = ()
@@ -74,6 +82,8 @@ class Question:
     counted: frozenset[str] = frozenset()
     want: Want = "any"
     yes_no: bool = False
+    latest: bool = False
+    joined: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -111,7 +121,14 @@ class Question:
     @property
     def alike(self) -> dict[str, frozenset[str]]:
         """For each stem, the stems of words that often stand for it and are not asked for too."""
-        return {s: related(s).difference(self.words) for s in self.words}
+        return {
+            s: related(s).union(*map(related, forms(s))).difference(self.words) for s in self.words
+        }
+
+    @property
+    def heavy(self) -> frozenset[str]:
+        """The stems that say what it is about."""
+        return frozenset(self.words) - self.light
 
 
 def _heart(text: str) -> str:
@@ -131,7 +148,7 @@ def _content(text: str) -> list[str]:
 
 def read(text: str) -> Question:
     """Take a question apart. A question of nothing but asking words has no stems."""
-    text = _heart(text)
+    text = _spelled(_heart(text))
     surface: dict[str, str] = {}
     for word in _content(text):
         surface.setdefault(stem(word), word)
@@ -149,7 +166,14 @@ def read(text: str) -> Question:
         frozenset(_counted(text)),
         want(text),
         _YES_NO.match(text) is not None,
+        any(word.lower() in LATEST_WORDS for word in words(text)),
+        tuple((stem(a), stem(b), stem(a + b)) for a, b in pairwise(words(text))),
     )
+
+
+def _spelled(text: str) -> str:
+    """With the apostrophes that quick typing leaves out."""
+    return _QUICK_NOT.sub(r"\1n't", _QUICK_IS.sub(r"\1's", text))
 
 
 def _asks_what_is_open(text: str) -> list[str] | None:
@@ -201,7 +225,11 @@ def _light(text: str, surface: dict[str, str]) -> frozenset[str]:
 def _counted(text: str) -> Sequence[str]:
     """Stems of what is to be counted."""
     match = COUNT.search(text)
-    return [stem(word) for word in _run(match.group(1))[:2]] if match else []
+    if match is None:
+        return []
+    if match.group(1).startswith("of "):
+        return [stem(word) for word in _content(match.group(1))]
+    return [stem(word) for word in _run(match.group(1))[:2]]
 
 
 def _names(text: str) -> Sequence[str]:

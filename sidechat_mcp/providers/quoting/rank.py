@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from sidechat_mcp.providers.quoting.history import COUNTS
 from sidechat_mcp.providers.quoting.index import Index, Passage
 from sidechat_mcp.providers.quoting.language.cues import leaves_open
+from sidechat_mcp.providers.quoting.language.forms import forms
 from sidechat_mcp.providers.quoting.language.sentences import split
 from sidechat_mcp.providers.quoting.language.words import stems
 from sidechat_mcp.providers.quoting.questions import OPEN, Question
 from sidechat_mcp.providers.quoting.wants import Said, gives
 
+TOPIC = 0.5
+"""What a word of the conversation's first message counts where it is not said: it is meant."""
 RELATED = 0.6
 """What a related word counts, against 1 for the word itself."""
 UNSEEN = 1.3
@@ -43,12 +46,13 @@ class Match:
 class Turn:
     """A candidate with the one or two passages that would be quoted of it. `held`, `coverage`
     (the weighted share of the question) and `gives` (it has the kind of thing asked for) are
-    over these passages."""
+    over these passages; `said` is the coverage without what is only meant."""
 
     key: Key
     matches: Sequence[Match]
     held: Mapping[str, float]
     coverage: float
+    said: float
     closest: float
     gives: bool
     score: float = 0.0
@@ -58,7 +62,7 @@ def weights(index: Index, question: Question) -> dict[str, float]:
     """How much each word of the question counts."""
     found: dict[str, float] = {}
     for s, rare in index.rarity(question.stems).items():
-        seen = s == OPEN or index.seen(s) > 0
+        seen = s == OPEN or index.seen(s) > 0 or any(index.seen(f) for f in forms(s))
         if s in question.light:
             found[s] = LIGHT * rare if seen else 0.0
         else:
@@ -77,16 +81,17 @@ def rank(index: Index, question: Question, extra: Sequence[str] = ()) -> list[Tu
     weight = weights(index, question)
     top = max(hits.values())
     last = max(index.passages[-1].entry.after, 1)
-    late = 0.5 if question.want == "open" else 0.08
+    late = 0.5 if question.want == "open" else 0.3 if question.latest else 0.08
     found: list[Turn] = []
     for key, its in rows.items():
         turn = _weigh(key, _rows(index, key, its), index, question, weight)
         score = (
-            turn.coverage
+            turn.said
             + 0.5 * turn.closest
             + 0.35 * max(hits[row] for row in its) / top
             + late * key[0] / last
             + (0.15 if turn.gives else 0.0)
+            - (0.0 if all(turn.held.get(s) for s in question.names) else 0.15)
         )
         found.append(replace(turn, score=score))
     return sorted(found, key=lambda t: (-t.score, t.key))
@@ -127,11 +132,15 @@ def _weigh(
         key=lambda p: (_share(_union(p), weight), sum(m.closest for m in p), p[-1].row),
     )
     held = _union(pair)
+    said = _share(held, weight)
+    if held:
+        held |= {s: TOPIC for s in question.heavy & index.topic if s not in held}
     return Turn(
         key,
         pair,
         held,
         _share(held, weight),
+        said,
         max(m.closest for m in pair),
         gives(question, [said for m in pair for said in m.sentences]),
     )
@@ -148,7 +157,7 @@ def _match(row: int, passage: Passage, question: Question, weight: Mapping[str, 
         if question.want == "open" and leaves_open(sentence):
             here[OPEN] = factor
         closest = max(closest, _share(here, weight))
-        sentences.append(Said(sentence, bool(here)))
+        sentences.append(Said(sentence, frozenset(here), passage.entry.speaker == "user"))
         for s, credit in here.items():
             held[s] = max(credit, held.get(s, 0.0))
     return Match(row, passage, held, closest, sentences)
@@ -157,7 +166,7 @@ def _match(row: int, passage: Passage, question: Question, weight: Mapping[str, 
 def _held(found: frozenset[str], question: Question, factor: float) -> dict[str, float]:
     held: dict[str, float] = {}
     for s, alike in question.alike.items():
-        if s in found:
+        if s in found or found & forms(s):
             held[s] = factor
         elif alike & found:
             held[s] = RELATED * factor

@@ -7,11 +7,13 @@ want nothing in particular."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sidechat_mcp.providers.quoting.language.cues import asks
-from sidechat_mcp.providers.quoting.language.wordlists import is_stop
+from sidechat_mcp.providers.quoting.language.sentences import ITEM
+from sidechat_mcp.providers.quoting.language.wordlists import PERSONS, is_stop
 from sidechat_mcp.providers.quoting.language.words import stem
 from sidechat_mcp.providers.quoting.questions import Question
 
@@ -36,11 +38,25 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
     "number": re.compile(rf"\b{_FIGURE}\b", re.I),
     "money": re.compile(
         rf"{_FIGURE}\s*(?:euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|kr|percent"
-        r"|[€$£¥%])|[€$£¥]\s*\d|\bfree\b|\bnothing\b",
+        r"|[€$£¥%])|[€$£¥]\s*\d|\bfree\b|\bnothing\b|\b\d{1,3}(?:[,.]\d{3})+\b|\b\d+[.,]\d\d\b",
+        re.I,
+    ),
+    "clock": re.compile(
+        r"\b(?:\d{1,2}[:.h]\d\d|\d{1,2}\s?[ap]\.?m|noon|midnight|o['’]clock|mornings?|evenings?"
+        r"|afternoons?)\b",
+        re.I,
+    ),
+    "age": re.compile(
+        rf"\b{_FIGURE}[\s-]+(?:year|month|week|day)s?\b|\b(?:aged?|born|turn(?:s|ed)|is|are)\s+\d",
+        re.I,
+    ),
+    "distance": re.compile(
+        rf"\b{_FIGURE}\s*(?:[cmk]?m|miles?|met(?:re|er)s?|kilomet\w+|feet|foot|ft|inch(?:es)?|{_UNIT})\b",
         re.I,
     ),
     "duration": re.compile(
-        rf"\b(?:{_FIGURE}|an?|one|few)[\s-]+(?:\w+[\s-]+)?{_UNIT}\b|\b(?:until|forever|indefinitely)\b",
+        rf"\b(?:{_FIGURE}|an?|one|few)[\s-]+(?:\w+[\s-]+)?{_UNIT}\b|\b(?:until|forever|indefinitely)\b"
+        rf"|\b{_FIGURE}\s+(?:characters?|words?|pages?|lines?|bytes?|met(?:re|er)s?|[cmk]?m)\b",
         re.I,
     ),
     "why": re.compile(
@@ -67,31 +83,58 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
 _TOKEN = re.compile(r"[^\W_]+(?:[.,:]\d+)*|[^\w\s-]")
 _NAMED = re.compile(r"[\w./#-]+|[\"'“‘`][^\"'”’`]{1,40}[\"'”’`]")
 _NAMELIKE = re.compile(r"[A-Z][\w.’'-]*|[\w./#-]*[\d_./#][\w./#-]*|[\"'“‘`].*")
+TERSE = 4
+"""So few words of a person name what is to be spoken of."""
+_TELLS = frozenset({"is", "are", "was", "were", "says", "said", ":", "=", "to"})
+_BETWEEN = frozenset({"of", "was", "were", "are"})
 _SUBJECT = re.compile(r"I|we|you|he|she|they", re.I)
 _CALENDAR = re.compile(rf"{_DAYS}|{_MONTHS}", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence, and whether it holds a word of the question."""
+    """A sentence, the words of the question that it holds, and whether the person said it."""
 
     text: str
-    holds: bool
+    held: frozenset[str]
+    asked: bool
 
 
 def gives(question: Question, sentences: Sequence[Said]) -> bool:
     if question.want == "why":  # what is gone into at length is seldom explained in one sentence
         return any(_EXPECTED["why"].search(said.text) for said in sentences)
+    enough = frozenset[str]() if question.want in ("count", "number") else question.focus
     near = [
-        said.text
-        for at, said in enumerate(sentences)
-        if said.holds or (at and sentences[at - 1].holds and asks(sentences[at - 1].text))
+        text for text, held in _in_context(sentences) if held & enough or _speaks_of(question, held)
     ]
+    if question.want == "count" and _counts_topic(question, sentences):
+        return True
     want = question.want
     if want in _EXPECTED:
         return any(_EXPECTED[want].search(text) for text in near)
     check = {"count": _counts, "name": _names, "value": _has_value, "person": _acts}.get(want)
     return check is None or any(check(question, text) for text in near)
+
+
+def _in_context(sentences: Sequence[Said]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each sentence with what it is about: its own words, those of the sentence before it, if it
+    stands in no list with it, and those of the person's question that it answers."""
+    question = frozenset[str]()
+    before: Said | None = None
+    for said in sentences:
+        held = said.held
+        if before is not None and not (ITEM.match(said.text) and ITEM.match(before.text)):
+            held |= before.held
+        yield said.text, held | question if not said.asked else held
+        if said.asked and (asks(said.text) or len(said.text.split()) <= TERSE):
+            question |= said.held
+        before = said
+
+
+def _speaks_of(question: Question, held: frozenset[str]) -> bool:
+    """Whether more than half of what the question is about is meant."""
+    heavy = question.heavy
+    return len(held & heavy) * 5 >= len(heavy) * 3 if heavy else bool(held)
 
 
 def _counts(question: Question, text: str) -> bool:
@@ -100,12 +143,30 @@ def _counts(question: Question, text: str) -> bool:
     for at, word in enumerate(found):
         if stem(word) not in question.counted:
             continue
+        for told, after in pairwise(found[at + 1 : at + 4]):
+            if told in _TELLS and after[0].isdigit():
+                return True
         for before in reversed(found[max(at - 3, 0) : at]):
             if _COUNTED.fullmatch(before):
                 return True
+            if before in _BETWEEN:
+                continue
             if not before.isalnum() or is_stop(before) or before.lower() in ("percent", "each"):
                 break
     return False
+
+
+def _counts_topic(question: Question, sentences: Sequence[Said]) -> bool:
+    """Whether the person named in a word what is counted, and a number was told with all else that
+    the question is about."""
+    named = any(
+        s.asked and len(s.text.split()) <= TERSE and question.counted & s.held for s in sentences
+    )
+    rest = question.heavy - question.counted
+    return named and any(
+        not s.asked and rest and rest <= s.held and re.search(r"\b\d+ [a-z]", s.text)
+        for s in sentences
+    )
 
 
 def _names(question: Question, text: str) -> bool:
@@ -152,6 +213,8 @@ def _acts(question: Question, text: str) -> bool:
 
 def _person(word: str) -> bool:
     if _SUBJECT.fullmatch(word):
+        return True
+    if word.lower() in PERSONS:
         return True
     plain = word[:1].isupper() and word[1:].islower() and word.isalpha()
     return plain and not is_stop(word) and _CALENDAR.fullmatch(word) is None

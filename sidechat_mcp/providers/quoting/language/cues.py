@@ -41,13 +41,15 @@ _ORDER = re.compile(
 )
 """A person's sentence that tells what to do."""
 _OPEN = re.compile(
-    r"\b(?:open(?: (?:is|are|items?|questions?|points?|issues?))?:"
-    r"|(?:that|this|it) is (?:still )?open|(?:is|are|stays?|remains?|still) (?:still )?"
+    r"\b(?:open(?: (?:is|are|items?|questions?|points?|issues?))?|remaining(?: work| tasks?)?|to do"
+    r"|outstanding):|^\W*missing:"
+    r"|\b(?:(?:that|this|it) is (?:still )?open|(?:is|are|stays?|remains?|still) (?:still )?"
     r"(?:open|undecided|unclear|unresolved|outstanding)"
-    r"|remaining(?: to do| work| tasks?)?:|remaining to do|still to (?:do|be)|to do:|todo"
-    r"|to be (?:decided|done|clarified|confirmed|checked)|outstanding:?|still pending|undecided"
+    r"|remaining to do|still to (?:do|be)|todo"
+    r"|to be (?:decided|done|clarified|confirmed|checked)|outstanding|still pending|undecided"
     r"|unsettled|not (?:yet )?(?:settled|decided|clear)(?: yet)?|unresolved|next steps?"
-    r"|what's left|left to do|follow-?ups?|blocked on|still (?:waiting|need|missing)|tbd"
+    r"|nobody has (?:decided|settled|agreed)|what's left|left to \w+|follow-?ups?|blocked on"
+    r"|still (?:waiting|need|missing)|tbd"
     r"|should decide|has to decide|not sure)\b",
     re.I,
 )
@@ -61,6 +63,19 @@ _PROPOSAL = re.compile(
     r"|options?:|alternatively|maybe|perhaps|either|first idea|thinking of|consider|candidates?)\b",
     re.I,
 )
+
+
+_UNKNOWN = re.compile(
+    r"\b(?:(?:do|does|did)(?:n['’]t| not) (?:yet )?(?:know|say|tell|mention)|(?:is|are|still)"
+    r" unknown|no idea|nobody"
+    r" knows|not (?:mentioned|stated|specified|recorded))\b",
+    re.I,
+)
+
+
+def knows_not(sentence: str) -> bool:
+    """Whether a sentence says that something is not known."""
+    return _UNKNOWN.search(sentence) is not None
 
 
 def corrects(said: str) -> bool:
@@ -82,6 +97,19 @@ def drops(said: str) -> list[str]:
 
 def agrees(said: str) -> bool:
     return _AGREES.search(said) is not None
+
+
+_NOD = re.compile(
+    r"\W*(?:(?:agreed|yes|yep|yeah|y|ok(?:ay)?|k|fine|good|great|perfect|nice|right|sure|cool"
+    r"|thanks?|thank you|please do|do (?:that|it|this)|go (?:on|ahead)|sounds good|makes sense|wow"
+    r"|done|super|lovely|got it|exactly)\W*)*",
+    re.I,
+)
+
+
+def is_nod(said: str) -> bool:
+    """Whether a message is nothing but assent."""
+    return _NOD.fullmatch(said) is not None
 
 
 def decides(sentence: str) -> bool:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)]|\|)\s")
+"""How an item of a list begins."""
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
 _LIMIT = re.compile(r"(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”’）]*|;(?=\s)|\n)\s*")
 _SHORT = re.compile(
     r"(?:\b(?:[A-Za-z]|e\.g|i\.e|cf|vs|etc|no|nr|approx|dr|mr|mrs|ms|prof|st|fig|sec|dept|inc|ltd)"
@@ -59,6 +62,11 @@ def _pieces(text: str, start: int, stop: int) -> list[Span]:
         start = at
     piece = _trim(text, start, stop)
     return found + ([piece] if piece else [])
+
+
+def fenced(text: str) -> Sequence[Span]:
+    """Blocks of code and of output."""
+    return [Span(m.start(), m.end()) for m in _FENCED.finditer(text)] if "``" in text else []
 
 
 def passages(text: str, size: int) -> Sequence[Span]:

@@ -53,6 +53,19 @@ change alter modify update
 ask request
 owe due credit refund
 crash die died dead kill killed
+library package dependency module
+configuration setting
+authentication login
+tell inform notify write
+raise increase bump lift
+lower reduce cut decrease
+eat meal food lunch dinner breakfast restaurant
+leave depart departure
+arrive arrival land
+expensive dear
+warranty guarantee
+advise recommend suggest propose
+assemble build
 """
 
 

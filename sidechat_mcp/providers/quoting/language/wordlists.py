@@ -42,10 +42,18 @@ LIGHT = _set(
     owes spend find found afterwards later already soon supposed lately nowadays today new
     people person allowed reject rejected drop dropped refuse refused abandon abandoned avoid
     avoided dismiss dismissed prefer preferred opt opted file files script scripts module
-    modules possible"""
+    modules possible advise advised advice recommend recommended suggest suggested propose proposed
+    agree agreed settle settled conclude concluded whole entire total overall together altogether
+    big small large main end eventually instead gave common none nothing more
+    less most least"""
 )
 """Words that shape a question as much as they say what it is about; they count for less, and not
 at all where the history never uses them."""
+
+LATEST_WORDS = _set(
+    "now currently current final finally eventually latest nowadays actual end today"
+)
+"""Words of a question that ask for how things stand at the end of a conversation."""
 
 OPEN_WORDS = _set(
     """open remaining outstanding pending undecided unresolved unsettled todo still settled
@@ -55,6 +63,15 @@ OPEN_WORDS = _set(
 
 OPEN_FILL = _set("task item thing question point issue end side part step team list")
 """Words that such a question is filled up with."""
+
+PERSONS = _set(
+    """mother father mum mom dad sister brother nephew niece uncle aunt cousin husband wife partner
+    son daughter grandmother grandfather friend neighbour neighbor colleague boss chief manager
+    lawyer solicitor accountant notary architect engineer developer designer tester electrician
+    plumber carpenter painter gardener doctor nurse dentist teacher professor landlord tenant agent
+    vendor supplier contractor secretary treasurer chairman conductor driver intern assistant"""
+)
+"""What people are called who are not called by their names."""
 
 NODS = _set(
     "agreed agree done okay yes fine good great right sure thanks perfect nice understood exactly"
