@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anyio
 
+from benchmarks.adopting import adopting
 from benchmarks.crowding import crowding
 from benchmarks.figures import Figure, table
 from benchmarks.forking import forking, growing
@@ -40,6 +41,7 @@ MEASURES: Sequence[Measure] = (
     serving,
     listing,
     starting,
+    adopting,
 )
 
 
