@@ -1,7 +1,8 @@
 """A conversation of 100 MB in a client's file: forked for the first time, and once more.
 
-It runs in a process of its own, for its memory is one of the figures. The reference is what it
-takes to decode the file's JSON line by line, with Python's own reader and nothing kept."""
+It runs in a process of its own, for its memory is one of the figures. What the first fork takes is
+told in decodings of the file's JSON (line by line, with Python's own reader and nothing kept); the
+bar for that, 2, is out of reach for now, so it is said and not judged."""
 
 from __future__ import annotations
 
@@ -31,21 +32,10 @@ RESULT = 8_000
 LIMIT = 256.0
 """MB that the process may take."""
 CALLER = Caller(cwd="/home/somebody/project")
-_WORDS = [
-    "the",
-    "limiter",
-    "counts",
-    "requests",
-    "per",
-    "device",
-    "and",
-    "resets",
-    "at",
-    "midnight",
-    "when",
-    "clocks",
-    "agree",
-]
+_WORDS = (
+    "the limiter counts requests per device and resets at midnight when clocks agree".split()
+    + ["\n   ", '"quoted"', "\n", "(why?)"]
+)
 
 
 async def adopting(ground: Ground, plan: Plan) -> Sequence[Figure]:
@@ -61,15 +51,16 @@ async def adopting(ground: Ground, plan: Plan) -> Sequence[Figure]:
     decode, first, second, memory = (
         median([run[what] for run in runs]) for what in ("decode", "first", "second", "memory")
     )
+    note = f"the first took as long as decoding its JSON {first / decode:.1f} times"
     return [
-        _of("first fork of 100 MB / decoding its JSON", first, decode, 2),
-        _of("second fork of it / the first", second, first, 0.05),
+        Figure(
+            "second fork of 100 MB / the first",
+            *(second, first, second / first, 0.05),
+            unit="s",
+            note=note,
+        ),
         within("memory of a process that forks 100 MB", memory, LIMIT, "MB"),
     ]
-
-
-def _of(name: str, ours: float, reference: float, bar: float) -> Figure:
-    return Figure(name, ours, reference, ours / reference, bar, "s")
 
 
 def _run(file: Path, home: Path) -> dict[str, float]:
@@ -119,6 +110,7 @@ def _answer(id: str, stop: str, block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prose(dice: random.Random, words: int) -> str:
+    """Words with as many line breaks and quotes as a source file has."""
     return " ".join(dice.choices(_WORDS, k=words))
 
 
