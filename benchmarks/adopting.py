@@ -33,8 +33,8 @@ LIMIT = 256.0
 """MB that the process may take."""
 CALLER = Caller(cwd="/home/somebody/project")
 _WORDS = (
-    "the limiter counts requests per device and resets at midnight when clocks agree".split()
-    + ["\n   ", '"quoted"', "\n", "(why?)"]
+    *("the", "limiter", "counts", "requests", "per", "device", "and", "resets", "at"),
+    *("midnight", "when", "clocks", "agree", "\n   ", '"quoted"', "\n", "(why?)"),
 )
 
 
