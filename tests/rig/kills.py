@@ -199,7 +199,8 @@ class Audit:
 def audit(lane: Lane, seen: Audit) -> None:
     for one in lane.ours("replay", "--verify").get("sessions", []):
         seen.verdicts[one["verdict"]] += 1
-    lane.said(lane.argv(MERGE))
+    for step in (STEPS[0], MERGE):  # There is one note at least.
+        lane.said(lane.argv(step))
     for _ in range(3):  # An offer that nobody saw is void with the next completed turn.
         lane.said(lane.argv("Go on, please."))
     standing = {note: one for note, one in notes(lane).items() if note not in lane.judged}
@@ -283,7 +284,7 @@ def _block(lane: Lane, kills: int) -> None:
 
 def _rows(lane: Lane, seen: Audit, seed: int) -> list[Row]:
     whole = all("verified" in one or "not rebuildable" in one for one in seen.verdicts)
-    held = not lane.orphans and whole and not seen.wrong and not lane.stuck
+    held = not lane.orphans and whole and seen.notes > 0 and not seen.wrong and not lane.stuck
     for line in [*lane.orphans, *seen.wrong]:
         sys.stdout.write(f"! {line}\n")
     late = f" ({len(lane.late)} late on a busy machine)" if lane.late else ""
