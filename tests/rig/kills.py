@@ -38,7 +38,8 @@ AFTER = 2.0
 """Seconds after which nothing may be left (issue 4)."""
 LATE = 15.0
 """Seconds that what is left is watched for."""
-LONG = 90.0
+LONG = 240.0
+"""Seconds after which a step is stuck, on a busy machine too."""
 TOLD = re.compile(r"delivery\W+delivered")
 """In the result of a merge that was called for once more: it repeats what stands there already."""
 NOTE = re.compile(r'<sidechat-note id=\\*"([a-z0-9-]+)')
