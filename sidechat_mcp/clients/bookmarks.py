@@ -8,9 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Generic, Protocol, TypeVar
+
+from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.ports.client import Transcript
 
 WITNESS = 4096
 """Bytes before a mark that must not have changed."""
@@ -42,6 +46,34 @@ class Bookmarks(Generic[S]):
 
     def __init__(self) -> None:
         self._marks: OrderedDict[Path, _Mark[S]] = OrderedDict()
+
+    def read(
+        self,
+        path: Path,
+        since_last: bool,
+        behind: Callable[[IO[bytes], S], tuple[Transcript, S | None] | None],
+        whole: Callable[[IO[bytes]], tuple[Transcript, S | None]],
+    ) -> Transcript:
+        """The conversation in the file at `path`: with `since_last` what `behind` tells from the
+        mark on, where there is one and that is enough, else what `whole` tells. Both say where the
+        file can be gone on with next.
+
+        Raises: ParentNotFound (it cannot be opened or read)."""
+        try:
+            with path.open("rb") as file:
+                before = self.find(path, file) if since_last else None
+                found = behind(file, before) if before is not None else None
+                if found is None:
+                    file.seek(0)
+                    found = whole(file)
+                read, standing = found
+                self.put(path, file, standing)
+                return read
+        except OSError as error:
+            raise ParentNotFound(
+                f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
+                then="`sidechat fork` without a parent lists the newest ones of this folder.",
+            ) from error
 
     def put(self, path: Path, file: IO[bytes], standing: S | None) -> None:
         """Remember where `file` can be gone on with; None: nowhere."""

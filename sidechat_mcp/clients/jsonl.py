@@ -8,9 +8,9 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from pydantic_core import from_json
 
@@ -64,6 +64,31 @@ class Tally:
     line: bytes = b""
     end: int = 0
     objects: int = 0
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(self.end, dict(self.unreadable))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How far a file was read: up to the byte `end`, of which `unreadable` could not be."""
+
+    end: int
+    unreadable: Mapping[str, int]
+
+
+R = TypeVar("R")
+
+
+def once_more(
+    source: Source, seen: Seen, tally: Tally, each: Callable[[Source], Iterable[R]]
+) -> Iterator[R]:
+    """What `each` finds in `source`, which stands at `tally.end`. What could not be read up to
+    where it was `seen` is counted already, and not twice."""
+    yield from each(Upto(source, seen.end - tally.end))
+    tally.unreadable = Counter(seen.unreadable)
+    yield from each(source)
 
 
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,19 +100,32 @@ async def test_and_one_of_theirs_that_is_damaged(case: int, tmp_path: Path) -> N
         await grown(lambda: client({}), tmp_path / str(seed), broken, dice)
 
 
+def _another(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+def _changed(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(-4000, os.SEEK_END)  # Not long before the last closed turn's end.
+        file.write(b"#")
+
+
+def _shorter(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
 @behaviour("clients:going-on")
-async def test_a_file_that_was_written_anew_is_read_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("anew", [_another, _changed, _shorter])
+async def test_a_file_that_was_written_anew_is_read_whole(
+    anew: Callable[[Path], None], tmp_path: Path
+) -> None:
     path, client = tmp_path / "one.jsonl", ClaudeCode({})
     path.write_bytes(TEXTS["talk"])
     await client.read_file(path)
-    lines = TEXTS["talk"].splitlines(keepends=True)
-    changed = json.loads(lines[-1]) | {"uuid": "another"}
-    path.write_bytes(b"".join(lines[:-1]) + json.dumps(changed).encode() + b"\n")
-
-    other = tmp_path / "other.jsonl"
-    other.write_bytes(path.read_bytes().replace(b"user", b"User", 1))
-    other.rename(path)
-
+    assert (await client.read_file(path, since_last=True)).after is not None
+    anew(path)
     assert (await client.read_file(path, since_last=True)).after is None
 
 

@@ -19,7 +19,6 @@ from sidechat_mcp.clients.claude_code.program import Program
 from sidechat_mcp.clients.claude_code.transcript import since, whole
 from sidechat_mcp.clients.waiting import Waiting
 from sidechat_mcp.core.events import TurnStart
-from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
 PATIENCE = 2.0
@@ -86,21 +85,8 @@ class ClaudeCode:
         return bool(told.open_turns) or not turns or turns[-1] != point.turn
 
     def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
-        try:
-            with path.open("rb") as file:
-                before = self._marks.find(path, file) if since_last else None
-                found = since(file, before, ref) if before is not None else None
-                if found is None:
-                    file.seek(0)
-                    found = whole(file, path.stem, ref)
-                read, standing = found
-                self._marks.put(path, file, standing)
-                return read
-        except OSError as error:
-            raise ParentNotFound(
-                f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
-                then="`sidechat fork` without a parent lists the newest ones of this folder.",
-            ) from error
+        told, behind = partial(whole, name=path.stem, ref=ref), partial(since, ref=ref)
+        return self._marks.read(path, since_last, behind, told)
 
     async def offer(self, ref: str, cwd: str | None, text: str) -> str | None:
         return None

@@ -5,9 +5,10 @@ whole reading; so the two never tell different stories."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sidechat_mcp.clients.claude_code import records, tree, turns
 from sidechat_mcp.clients.claude_code.drafting import Log
@@ -21,15 +22,14 @@ from sidechat_mcp.clients.claude_code.records import (
 )
 from sidechat_mcp.clients.claude_code.tree import Line
 from sidechat_mcp.clients.claude_code.turns import Told
-from sidechat_mcp.clients.jsonl import Source, Tally, Upto
+from sidechat_mcp.clients.jsonl import Seen, Source, Tally, once_more
 from sidechat_mcp.core.ids import EventId
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What is known behind `root`, the last record of a closed turn. `messages` are the ids of all
-    answers before it, `uuids` all records, `dangling` the parents of some that were not there;
-    `unreadable` is what could not be read up to the byte `seen`."""
+    answers before it, `uuids` all records, `dangling` the parents of some that were not there."""
 
     offset: int
     root: Record
@@ -42,8 +42,7 @@ class Standing:
     dangling: Set[str]
     ref: str
     cwd: str | None
-    unreadable: Mapping[str, int]
-    seen: int
+    seen: Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +117,7 @@ def standing(read: Read, ref: str) -> Standing | None:
         dangling=parents - uuids - shelf.progress.keys(),
         ref=ref,
         cwd=shelf.cwd,
-        unreadable=dict(shelf.tally.unreadable),
-        seen=shelf.tally.end,
+        seen=shelf.tally.seen,
     )
 
 
@@ -127,9 +125,8 @@ def behind(source: Source, since: Standing) -> Read | None:
     """What stands in `source` from `since` on; None where that cannot be told from this part."""
     root = replace(since.root, parent=None, logical=None, meta=False, team=False, says=Link())
     shelf = records.Shelf(Tally(end=since.offset), cwd=since.cwd, at=root.at, order=root.order)
-    found = [*records.each(Upto(source, since.seen - since.offset), shelf)]
-    shelf.tally.unreadable = Counter(since.unreadable)
-    found += records.each(source, shelf)
+    each = partial(records.each, shelf=shelf)
+    found = [*once_more(source, since.seen, shelf.tally, each)]
     if not all(_new(one, since) for one in found) or not _hang_together(root, found, shelf):
         return None
     line = tree.line([root, *found], shelf.progress)
@@ -154,6 +151,8 @@ def _new(record: Record, since: Standing) -> bool:
     """Whether `record`, and all that it refers to, can stand behind `since`."""
     if record.uuid in since.uuids or record.uuid in since.dangling:
         return False
+    if record.session != since.root.session:
+        return False  # The last record says whose all this is.
     match record.says:
         case Boundary() | Said(form="summary"):
             return False

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import anyio
 from anyio.to_thread import run_sync
@@ -19,7 +20,6 @@ from sidechat_mcp.clients.codex.program import Program
 from sidechat_mcp.clients.codex.standing import turn_of
 from sidechat_mcp.clients.codex.transcript import Standing, since, whole
 from sidechat_mcp.clients.waiting import Waiting
-from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
 PATIENCE = 2.0
@@ -87,19 +87,13 @@ class Codex:
         return deliver.DOOR if await deliver.inject(path, ref, text) else None
 
     def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
+        return self._marks.read(path, since_last, since, partial(self._whole, path, ref))
+
+    def _whole(
+        self, path: Path, ref: str | None, plain: IO[bytes]
+    ) -> tuple[Transcript, Standing | None]:
         elsewhere = partial(Places(self._environ).elsewhere, beside=path)
-        try:
-            with path.open("rb") as plain:
-                before = self._marks.find(path, plain) if since_last else None
-                found = since(plain, before) if before is not None else None
-                if found is None:
-                    with opened(path) as file:
-                        found = whole(file, path.stem, elsewhere, ref)
-                read, standing = found
-                self._marks.put(path, plain, None if packed(plain) else standing)
-                return read
-        except OSError as error:
-            raise ParentNotFound(
-                f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
-                then="`sidechat fork` without a parent lists the newest ones of this folder.",
-            ) from error
+        with opened(path) as file:
+            read, standing = whole(file, path.stem, elsewhere, ref)
+        # What is compressed is written anew when it grows.
+        return read, None if packed(plain) else standing

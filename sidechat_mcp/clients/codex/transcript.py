@@ -6,8 +6,7 @@ that stands alone."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +15,7 @@ from sidechat_mcp.clients.codex import records, turns
 from sidechat_mcp.clients.codex.drafting import NAME, Behind
 from sidechat_mcp.clients.codex.records import Meta, Record
 from sidechat_mcp.clients.codex.turns import Pause, Told
-from sidechat_mcp.clients.jsonl import Source, Tally, Upto
+from sidechat_mcp.clients.jsonl import Seen, Source, Tally, once_more
 from sidechat_mcp.clients.values import amount
 from sidechat_mcp.core.events import ToolResult
 from sidechat_mcp.errors import ParentNotFound, UnknownFormat
@@ -93,15 +92,13 @@ class _Reading:
                 yield record
 
     def further(self, source: Source, before: Standing) -> Iterator[Record]:
-        """The records behind `before`; what could not be read in what was seen was counted."""
-        seen = Upto(source, before.seen - before.offset)
-        for place, one in records.each(seen, self.tally, before.pause.place):
+        """The records behind `before`."""
+        for place, one in once_more(source, before.seen, self.tally, self._rest):
             if (record := self._record(one, place)) is not None:
                 yield record
-        self.tally.unreadable = Counter(before.unreadable)
-        for place, one in records.each(source, self.tally, self.tally.objects):
-            if (record := self._record(one, place)) is not None:
-                yield record
+
+    def _rest(self, source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+        return records.each(source, self.tally, self.tally.objects)
 
     def _meet(self, one: dict[str, Any]) -> None:
         self.meta = records.meta(one)
@@ -121,15 +118,13 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a rollout can be gone on with: at `pause`. `unreadable` is what could not be read up
-    to the byte `seen`."""
+    """Where a rollout can be gone on with: at `pause`."""
 
     pause: Pause
     meta: Meta | None
     bare: bool
     ref: str
-    unreadable: Mapping[str, int]
-    seen: int
+    seen: Seen
 
     @property
     def offset(self) -> int:
@@ -149,14 +144,14 @@ def whole(
     source: Source, name: str, elsewhere: Elsewhere, ref: str | None
 ) -> tuple[Transcript, Standing | None]:
     """As `read`, and where the file can be gone on with when it has grown: not one that goes on
-    from another one."""
+    from another one, nor one that has not said yet whether it does."""
     reading = _Reading()
     found = reading.records(source, elsewhere)
     told = turns.tell(found, reading.tally, lambda: reading.bare, None)
     _refuse(reading)
     meta = reading.meta
     ref = ref or (meta.id if meta is not None else name)
-    alone = meta is None or meta.base is None
+    alone = meta is not None and meta.base is None
     return _transcript(reading, told, ref), _standing(reading, told, ref) if alone else None
 
 
@@ -177,8 +172,7 @@ def since(source: Source, before: Standing) -> tuple[Transcript, Standing] | Non
 def _standing(reading: _Reading, told: Told, ref: str) -> Standing | None:
     if told.pause is None:
         return None
-    unreadable, seen = dict(reading.tally.unreadable), reading.tally.end
-    return Standing(told.pause, reading.meta, reading.bare, ref, unreadable, seen)
+    return Standing(told.pause, reading.meta, reading.bare, ref, reading.tally.seen)
 
 
 def _transcript(reading: _Reading, told: Told, ref: str) -> Transcript:

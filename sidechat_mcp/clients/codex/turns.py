@@ -327,8 +327,7 @@ class _Teller:
         """Which notes of ours the model was shown here."""
         for block in content:
             if isinstance(block, Text) and MARK in block.text:
-                # A tool's result is shown as JSON text, where quotes are escaped.
-                for note in (*seen(block.text), *seen(block.text.replace('\\"', '"'))):
+                for note in seen(block.text):
                     turn.delivered.setdefault(note, record.name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,7 +19,6 @@ from sidechat_mcp.clients.pi.places import Places
 from sidechat_mcp.clients.pi.program import program
 from sidechat_mcp.clients.pi.transcript import Standing, since, whole
 from sidechat_mcp.clients.waiting import Waiting
-from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Call, Found, Hosted, Point, Transcript
 
 PATIENCE = 0.5
@@ -72,21 +72,8 @@ class Pi:
         return await run_sync(self._read, path, None, since_last)
 
     def _read(self, path: Path, ref: str | None, since_last: bool) -> Transcript:
-        try:
-            with path.open("rb") as file:
-                before = self._marks.find(path, file) if since_last else None
-                found = since(file, before) if before is not None else None
-                if found is None:
-                    file.seek(0)
-                    found = whole(file, path.stem, ref)
-                read, standing = found
-                self._marks.put(path, file, standing)
-                return read
-        except OSError as error:
-            raise ParentNotFound(
-                f"The session file {path.name} cannot be read: {error.strerror or error}.",
-                then="`sidechat fork` without a parent lists the newest ones of this folder.",
-            ) from error
+        told = partial(whole, name=path.stem, ref=ref)
+        return self._marks.read(path, since_last, since, told)
 
     def hosted(self, point: Point) -> Hosted | None:
         started = program(self._environ)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
-from sidechat_mcp.clients.jsonl import Source, Tally, Upto
+from sidechat_mcp.clients.jsonl import Seen, Source, Tally, once_more
 from sidechat_mcp.clients.pi import records, tree, turns
 from sidechat_mcp.clients.pi.drafting import NAME
 from sidechat_mcp.clients.pi.records import Shelf
@@ -22,15 +22,13 @@ RECOGNISED = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a session can be gone on with: at `pause`. `ids` are those of all entries before;
-    `unreadable` is what could not be read up to the byte `seen`."""
+    """Where a session can be gone on with: at `pause`. `ids` are those of all entries before."""
 
     pause: Pause
     ids: Set[str]
     ref: str
     shelf: Shelf
-    unreadable: Mapping[str, int]
-    seen: int
+    seen: Seen
 
     @property
     def offset(self) -> int:
@@ -63,9 +61,10 @@ def since(source: Source, before: Standing) -> tuple[Transcript, Standing] | Non
     pause = before.pause
     shelf = replace(before.shelf, tally=Tally(end=before.offset), count=pause.root.count)
     shelf.last, shelf.at = pause.root.id, pause.root.at
-    found = [*records.each(Upto(source, before.seen - before.offset), shelf)]
-    shelf.tally.unreadable = Counter(before.unreadable)
-    found += records.each(source, shelf)
+    each = partial(records.each, shelf=shelf)
+    found = [*once_more(source, before.seen, shelf.tally, each)]
+    if shelf.ref != before.shelf.ref:
+        return None  # A header that comes late says whose all this is, and how it is read.
     here = {one.id for one in found}
     root = replace(pause.root, parent=None, says=Link())
     path = tree.path([root, *found])
@@ -104,8 +103,7 @@ def _standing(
     if mixed:
         return None
     ids = ids | {one.id for one in found if one.end <= end}
-    tally = shelf.tally
-    return Standing(pause, ids, ref, shelf, dict(tally.unreadable), tally.end)
+    return Standing(pause, ids, ref, shelf, shelf.tally.seen)
 
 
 def _transcript(path: Path, told: Told, shelf: Shelf, ref: str) -> Transcript:
