@@ -30,6 +30,7 @@ from sidechat_mcp.surfaces.mcp.piping import Configured, configured, home, is_ho
 from sidechat_mcp.surfaces.mcp.posted import Posted
 from sidechat_mcp.surfaces.mcp.server import SidechatServer, serving
 from sidechat_mcp.surfaces.mcp.stdio import ENDINGS, end_soon
+from sidechat_mcp.surfaces.mcp.unbroken import Unbroken
 
 MOST_BYTES = 4 << 20
 """Of one request's body."""
@@ -92,7 +93,7 @@ async def run(
 ) -> None:
     """Serve `server` on a listening socket until a signal asks to end."""
     hosts = served_hosts(host, listening.getsockname()[1])
-    routes = Posted(application(server, hosts), MOST_BYTES)
+    routes = Posted(Unbroken(application(server, hosts)), MOST_BYTES)
     web = _Web(server, Guard(routes, hosts, secrets))
     async with anyio.create_task_group() as tasks:
         await tasks.start(_heed, web)
