@@ -63,7 +63,8 @@ class Transcript:
     `delivered` maps note ids of ours that the transcript shows to the record that shows them.
 
     With `after` this is only what stands behind the draft of that id, which an earlier reading
-    gave: `drafts`, `repaired` and `delivered` are then of that part alone.
+    gave: `drafts`, `repaired`, `delivered` and what was ignored are then of that part alone; what
+    could not be read is counted over all of it.
     """
 
     client: str
