@@ -81,8 +81,8 @@ def _object(value: dict[Any, Any]) -> str:
     for name, member in value.items():
         if type(name) is not str:
             return _encode(value)
-        flat = member is None or type(member) in (str, int)
-        written.append(f"{encode_basestring(name)}:{_written(member) if flat else _encode(member)}")
+        write = _encode if type(member) in (dict, list) else _written
+        written.append(encode_basestring(name) + ":" + write(member))
     return "{" + ",".join(written) + "}"
 
 
