@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sidechat_mcp.providers.quoting.asked import asked_lines, bare
+from sidechat_mcp.providers.quoting.asked import FEW, asked_lines, bare, told
 from sidechat_mcp.providers.quoting.history import Entry, Exchange, Order
 from sidechat_mcp.providers.quoting.language.sentences import Span
 from sidechat_mcp.providers.quoting.pick import Group, Material, Piece, material, terms
@@ -17,8 +17,8 @@ from sidechat_mcp.providers.quoting.reply import verdict_of
 
 WORDS = 120
 """Most words of a note, headings and turn numbers included."""
-SIDE_WORDS = 42
-"""Most of them for what was asked on the side."""
+SIDE_WORDS, MANY_WORDS = 46, 42
+"""Most of them for what was asked on the side: if it was little, and else."""
 SAME_TURN = 0.5
 """What a second piece of the same turn counts, against 1 for the first."""
 LEAST = 0.15
@@ -50,7 +50,7 @@ def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order)
     room = Room(WORDS, cap)
     shown = "\n".join(e.reply for e in exchanges if verdict_of(e.reply) == "answered")
     stuff = material(entries, shown)
-    side = asked_lines(exchanges, stuff, Room(SIDE_WORDS, cap * 2 // 3).holds)
+    side = asked_lines(exchanges, stuff, _side_room(len(exchanges), cap).holds)
     chosen = _choose(stuff, side, room)
     text = _text(side, chosen)
     if (side or chosen) and room.holds(text):
@@ -58,10 +58,14 @@ def write(entries: Sequence[Entry], exchanges: Sequence[Exchange], order: Order)
     return bare(exchanges, cap)
 
 
+def _side_room(questions: int, cap: int) -> Room:
+    return Room(SIDE_WORDS if questions <= FEW else MANY_WORDS, cap * 2 // 3)
+
+
 def _choose(stuff: Material, side: Sequence[str], room: Room) -> list[Piece]:
     """The pieces that bring most for their length, one open item first, as long as they fit."""
     chosen: list[Piece] = []
-    held = terms("\n".join(side))
+    held = terms(told(side))
     left = list(stuff.pieces)
     first = [p for p in left if p.group == "Open"]
     while left:

@@ -33,8 +33,14 @@ TAKEN, UNTAKEN = 1.7, 0.4
 of which they took over something else."""
 TOLD = 1.3
 """What a sentence counts in which the person says what to do or takes something over."""
-OVERTAKEN = 0.25
-"""What a sentence counts whose figures a later one gives otherwise."""
+PASSED_OVER = 0.6
+"""What a sentence counts as an answer to what was asked that only proposes, or of whose answer the
+person took over something else."""
+OVERTAKEN, AGED = 0.25, 0.8
+"""What a sentence counts whose figures a later one gives otherwise: in a note, and as an answer to
+what was asked, since it may have been asked for."""
+BARE = 0.3
+"""What a person's one or two words count that take nothing over: they name what comes next."""
 SHOWN = 1.4
 """What a piece counts that was shown as an answer on the side."""
 WEIGHT: dict[Group, float] = {"Open": 1.8, "Decisions": 2.0, "Facts": 1.0}
@@ -75,10 +81,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All pieces of a history, and how telling each of their words is."""
+    """All pieces of a history, how telling each of their words is, and the sentences that stand:
+    those that nobody took back, each with what it counts."""
 
     pieces: Sequence[Piece]
     weight: Mapping[str, float]
+    sentences: Sequence[tuple[Entry, Span, float]]
+    said: Mapping[str, int]
 
 
 def _tells(word: str) -> bool:
@@ -100,12 +109,16 @@ def material(entries: Sequence[Entry], shown: str = "") -> Material:
     pieces: list[Piece] = []
     said: Counter[str] = Counter()
     old = _overtaken(sentences)
+    stand: list[tuple[Entry, Span, float]] = []
     listed: Entry | None = None
     for at, (entry, sentence) in enumerate(sentences):
         text = entry.text[sentence.start : sentence.stop]
         if turns.took_back(entry, text):
             continue
         said.update(terms(text))
+        weak = turns.passed_over(entry, text) or cues.proposes(text)
+        counts = PASSED_OVER if weak else 1.0
+        stand.append((entry, sentence, counts * (AGED if at in old else 1.0)))
         if text.endswith(":"):
             listed = entry if cues.leaves_open(text) else None
         elif not cues.asks(text):
@@ -119,7 +132,7 @@ def material(entries: Sequence[Entry], shown: str = "") -> Material:
         * (FIGURES if term[0].isdigit() and len(term) > 1 else 1.0)
         for term, count in said.items()
     }
-    return Material(pieces, weight)
+    return Material(pieces, weight, stand, said)
 
 
 def _latest(spoken: Sequence[Entry]) -> list[tuple[Entry, Span]]:
@@ -200,6 +213,14 @@ class _Turns:
             return False
         return entry.speaker != "user" or bool(correction & terms(text))
 
+    def passed_over(self, entry: Entry, text: str) -> bool:
+        """Whether the person took something else over of the same answer, or dropped this later."""
+        found = terms(text)
+        if any(entry.after < self.dropped.get(term, 0) for term in found):
+            return True
+        taken = self.taken.get(entry.turn or 0) if entry.speaker == "assistant" else None
+        return bool(taken) and not taken & found
+
 
 def _pieces(
     entry: Entry, sentence: Span, turns: _Turns, more: float, open_item: bool
@@ -221,6 +242,11 @@ def _pieces(
     return found
 
 
+def _over(text: str, entry: Entry, turns: _Turns) -> frozenset[str]:
+    """What the person takes over of the answer before."""
+    return terms(text) & turns.taken.get((entry.turn or 0) - 1, frozenset())
+
+
 def _told(text: str, entry: Entry, turns: _Turns) -> bool:
     """Whether the person says here what to do, or takes over something of the answer before in a
     few words."""
@@ -228,8 +254,7 @@ def _told(text: str, entry: Entry, turns: _Turns) -> bool:
         return False
     if cues.orders(text) or turns.complains(entry):
         return cues.orders(text)
-    over = terms(text) & turns.taken.get(entry.turn - 1, frozenset())
-    return bool(over) and len(text.split()) <= 14
+    return bool(_over(text, entry, turns)) and len(text.split()) <= 14
 
 
 def _group(text: str, entry: Entry, turns: _Turns) -> Group:
@@ -240,6 +265,8 @@ def _group(text: str, entry: Entry, turns: _Turns) -> Group:
 
 def _factor(text: str, entry: Entry, turns: _Turns) -> float:
     factor = TOLD if _told(text, entry, turns) else 1.0
+    if entry.speaker == "user" and len(text.split()) <= 2 and not _over(text, entry, turns):
+        factor *= BARE
     accepted = entry.speaker == "assistant" and entry.turn in turns.accepted
     if turns.complains(entry) and not (cues.orders(text) or cues.decides(text)):
         factor *= 0.3

@@ -30,11 +30,13 @@ _DECISION = re.compile(
     r"|set (?:it|the \w+) (?:at|to)"
     r"|i(?:'ve| have) (?:changed|added|moved|fixed)|i (?:changed|added|moved|fixed)"
     r"|switch(?:ed)? to|has agreed|approved|confirmed|instead|rollback is|the (?:rule|plan|fix) is"
-    r"|is enough|wants? (?:\d|at least|at most|only))\b",
+    r"|is enough|wants? (?:\d|at least|at most|only))\b"
+    r"|\b(?:it is|then|settled|accepted|booked|agreed)\s*[.!](?:\s|$)"
+    r"|^\W*(?:right|ok(?:ay)?|fine|good|yes|so)[,.]? then\b",
     re.I,
 )
 _ORDER = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|yes|fine|good|great|nice|then|please|and)[,.:]?\s+)*(?:use|keep|take|go|make"
+    r"^\W*(?:(?:ok(?:ay)?|yes|fine|good|great|nice|right|sure|then|please|and)[,.:]?\s+)*(?:use|keep|take|go|make"
     r"|do|set|let|leave|prepare|hire|book|add|drop|remove|move|put|send|start|stop|switch|change|write"
     r"|no|call|ship|run|forget|skip|only|give|plan|try|buy|pick)\b",
     re.I,
@@ -84,7 +86,8 @@ def corrects(said: str) -> bool:
 
 
 _DROPPED = re.compile(
-    r"\b(?:forget(?: about)?|drop|skip|scratch|instead of|rather than|no more|not|without|against)"
+    r"\b(?:forget(?: about)?|drop|skip|scratch|instead of|rather than|no more|not"
+    r"|do(?:n['’]?t| not)|never|without|against)"
     r"\s+(?:the |a |an |any |using )?([\w-]+)",
     re.I,
 )
