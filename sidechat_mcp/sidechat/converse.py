@@ -10,6 +10,7 @@ from sidechat_mcp.core.assemble import Message
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import Usage
 from sidechat_mcp.core.ids import SessionId
+from sidechat_mcp.core.redact import harmless
 from sidechat_mcp.core.session import Turn
 from sidechat_mcp.core.tokens import METHOD, estimate, of_head
 from sidechat_mcp.errors import InvalidRequest, SessionNotFound
@@ -47,7 +48,7 @@ class Converse:
     ) -> Answer:
         """Raises: InvalidRequest (nothing was said, or no session is meant), SessionNotFound,
         AnsweringNow, KeyReused."""
-        if not message.strip():
+        if not harmless(message).strip():
             raise InvalidRequest("The message is empty.", then="Say what you want to ask.")
         row, chosen = await self.meant(caller, session)
         header = row.header

@@ -25,7 +25,7 @@ from sidechat_mcp.errors import (
 )
 from sidechat_mcp.harness.agents import Asked
 from sidechat_mcp.ports.store import Once, Receipt, Row
-from sidechat_mcp.sidechat.adopt import Adoption
+from sidechat_mcp.sidechat.adopt import Adoption, line_of
 from sidechat_mcp.sidechat.deliver import Delivery
 from sidechat_mcp.sidechat.parts import Parts, name
 from sidechat_mcp.sidechat.reports import Caller, Note
@@ -37,6 +37,9 @@ PATIENCE = 120.0
 POLL = 0.05
 REWOUND = (
     "That conversation went back behind the place of this fork since; the note still goes to it."
+)
+GONE = (
+    "{client} has no such conversation here now; the note is kept, and waits until it is there again."
 )
 REPLACED = "The note {note} has taken its place since."
 
@@ -252,6 +255,9 @@ class Merge:
         if last.seq > receipt.seq:
             notice.append(REPLACED.format(note=(await self._event(last))[0].note))
         row = await self.parts.store.row(receipt.session)
+        delivery = await self.delivery.state(caller, row, found)
+        if delivery == "pending" and await self._is_gone(parent):
+            notice.append(GONE.format(client=parent.header.client))
         return Note(
             note=found.note,
             session=child.header.id,
@@ -262,12 +268,20 @@ class Merge:
             cap=found.cap,
             seq=event.seq,
             revision=found.revision,
-            delivery=await self.delivery.state(caller, row, found),
+            delivery=delivery,
             wrapped=plain(getattr(event.body, "content", ())),
             again=receipt.again,
             supersedes=found.supersedes,
             notice=" ".join(notice),
         )
+
+    async def _is_gone(self, parent: Row) -> bool:
+        """Whether the parent's client has its conversation no more, or never had it here."""
+        of = line_of(parent)
+        client = self.parts.clients.get(of[0]) if of is not None else None
+        if of is None or client is None:
+            return False
+        return await client.find(of[1], parent.header.cwd) is None
 
     def _as_draft(self, child: Row, parent: Row, words: str) -> Note:
         return Note(

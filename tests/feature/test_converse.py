@@ -81,7 +81,7 @@ async def test_nothing_to_say_and_nowhere_to_say_it_are_refused() -> None:
     sidechat = workshop()
     fork = await sidechat.fork(ME, parent="shelf:r1")
     with pytest.raises(InvalidRequest, match="empty"):
-        await sidechat.converse(ME, "  \n", session=fork.session)
+        await sidechat.converse(ME, "  \n\u200b\U000e0041", session=fork.session)
     with pytest.raises(InvalidRequest, match="Fork it"):
         await sidechat.converse(ME, "Hi", session=fork.parent)
     with pytest.raises(InvalidRequest, match="`fork` a conversation first"):

@@ -142,8 +142,11 @@ async def test_a_child_lives_on_when_its_parents_file_is_gone() -> None:
     with pytest.raises(ParentNotFound):
         await sidechat.fork(ME, parent="shelf:r1")
     assert (await sidechat.converse(ME, "Still?", session=fork.session)).reason == "completed"
-    assert (await sidechat.merge(ME, session=fork.session)).delivery == "pending"
+    note = await sidechat.merge(ME, session=fork.session)
+    assert (note.delivery, "shelf has no such conversation" in note.notice) == ("pending", True)
     assert [r.verdict for r in await sidechat.replay(ME)] == ["verified", "verified"]
+    shelf.transcripts["r1"] = shelved(ONE)
+    assert (await sidechat.merge(ME, session=fork.session)).notice == ""
 
 
 @behaviour("mirror:note")
