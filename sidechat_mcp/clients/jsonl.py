@@ -91,6 +91,21 @@ def once_more(
     yield from each(source)
 
 
+def readable(
+    source: Source, shape: Shape, tally: Tally, read: Callable[[dict[str, Any]], R | None]
+) -> Iterator[R]:
+    """What `read` makes of the objects of `source`, in their order; what it cannot, because it is
+    nested too deeply, is counted."""
+    for one in objects(source, shape, tally):
+        try:
+            found = read(one)
+        except RecursionError:
+            tally.unreadable["nested too deeply"] += 1
+        else:
+            if found is not None:
+                yield found
+
+
 def objects(source: Source, shape: Shape, tally: Tally) -> Iterator[dict[str, Any]]:
     """The JSON objects of `source` in their order."""
     for line in _lines(source, tally):

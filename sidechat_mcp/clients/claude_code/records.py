@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from sidechat_mcp.clients.claude_code.blocks import (
@@ -20,7 +21,7 @@ from sidechat_mcp.clients.claude_code.blocks import (
     sequence,
     word,
 )
-from sidechat_mcp.clients.jsonl import Shape, Source, Tally, objects
+from sidechat_mcp.clients.jsonl import Shape, Source, Tally, readable
 from sidechat_mcp.core.content import Content, Text
 
 Form = Literal["typed", "command", "output", "caveat", "interrupt", "summary", "meta"]
@@ -167,14 +168,7 @@ _KINDS = 20
 
 def each(source: Source, shelf: Shelf) -> Iterator[Record]:
     """The records of a conversation's main line in `source`, in their order."""
-    for one in objects(source, SHAPE, shelf.tally):
-        try:
-            record = read(one, shelf)
-        except RecursionError:
-            shelf.tally.unreadable["nested too deeply"] += 1
-        else:
-            if record is not None:
-                yield record
+    return readable(source, SHAPE, shelf.tally, partial(read, shelf=shelf))
 
 
 def read(found: dict[str, Any], shelf: Shelf) -> Record | None:

@@ -10,9 +10,10 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from sidechat_mcp.clients.jsonl import Shape, Source, Tally, objects
+from sidechat_mcp.clients.jsonl import Shape, Source, Tally, readable
 from sidechat_mcp.clients.pi.blocks import content
 from sidechat_mcp.clients.pi.says import (
     Answer,
@@ -59,14 +60,7 @@ class Shelf:
 
 def each(source: Source, shelf: Shelf) -> Iterator[Record]:
     """The entries in `source`, in their order."""
-    for one in objects(source, SHAPE, shelf.tally):
-        try:
-            record = read(one, shelf)
-        except RecursionError:
-            shelf.tally.unreadable["nested too deeply"] += 1
-        else:
-            if record is not None:
-                yield record
+    return readable(source, SHAPE, shelf.tally, partial(read, shelf=shelf))
 
 
 def read(found: dict[str, Any], shelf: Shelf) -> Record | None:
