@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -180,13 +182,12 @@ def test_ctrl_c_stops_the_answer_closes_its_turn_and_the_talk_goes_on() -> None:
         assert "Traceback" not in typist.seen
 
 
-@behaviour("cli:ctrl-c", "cli:exit-codes")
-@pytest.mark.parametrize("argv", [["chat"], ["ask", "-s", "child", "why?"]])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: int) -> None:
+@contextmanager
+def answering(argv: list[str], mood: str) -> Generator[subprocess.Popen[str]]:
+    """The program in the middle of an answer that does not end."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.cli.acting", *argv],
-        env={**os.environ, **WAITING},
+        env={**os.environ, "SIDECHAT_ACTING": mood},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -197,6 +198,14 @@ def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: 
         process.stdin.write("why?\n")
         process.stdin.flush()
         assert process.stdout.read(16) == "Because readers "
+        yield process
+
+
+@behaviour("cli:ctrl-c", "cli:exit-codes")
+@pytest.mark.parametrize("argv", [["chat"], ["ask", "-s", "child", "why?"]])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: int) -> None:
+    with answering(argv, "waiting") as process:
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
     leaving = number != signal.SIGINT
@@ -212,19 +221,7 @@ def test_a_signal_closes_the_turn_and_ends_the_program(argv: list[str], number: 
 def test_a_signal_that_comes_again_while_a_thread_is_stuck_ends_the_program_quietly(
     argv: list[str], number: int
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.cli.acting", *argv],
-        env={**os.environ, "SIDECHAT_ACTING": "stuck"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("why?\n")
-        process.stdin.flush()
-        assert process.stdout.read(16) == "Because readers "
+    with answering(argv, "stuck") as process:
         deadline = time.monotonic() + 20
         while process.poll() is None and time.monotonic() < deadline:
             process.send_signal(number)
