@@ -1,7 +1,7 @@
 """Where the reading of a file that only grows can go on, so that what was read is not read again.
 
-A mark holds for the same file on the same disk as long as the bytes before it are the same; of
-these the last few are looked at."""
+A mark holds for the same file on the same disk as long as what was read of it is the same: all of
+that from the mark on, and the last few bytes before it, are looked at."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Generic, Protocol, TypeVar
 
+from sidechat_mcp.clients.jsonl import Seen
 from sidechat_mcp.errors import ParentNotFound
 from sidechat_mcp.ports.client import Transcript
 
 WITNESS = 4096
 """Bytes before a mark that must not have changed."""
+PIECE = 1024 * 1024
 KEPT = 16
 """Files whose marks are kept."""
 
@@ -28,6 +30,11 @@ class Standing(Protocol):
     @property
     def offset(self) -> int:
         """Bytes from the beginning: a line begins here."""
+        ...
+
+    @property
+    def seen(self) -> Seen:
+        """How far it was read, which is further."""
         ...
 
 
@@ -80,7 +87,7 @@ class Bookmarks(Generic[S]):
         self._marks.pop(path, None)
         if standing is None or standing.offset == 0:
             return
-        self._marks[path] = _Mark(_identity(file), _before(file, standing.offset), standing)
+        self._marks[path] = _Mark(_identity(file), _witness(file, standing), standing)
         while len(self._marks) > KEPT:
             self._marks.popitem(last=False)
 
@@ -89,10 +96,9 @@ class Bookmarks(Generic[S]):
         beginning."""
         mark = self._marks.get(path)
         if mark is not None and mark.file == _identity(file):
-            offset = mark.standing.offset
-            grown = os.fstat(file.fileno()).st_size >= offset
-            if grown and mark.witness == _before(file, offset):
-                file.seek(offset)
+            grown = os.fstat(file.fileno()).st_size >= mark.standing.seen.end
+            if grown and mark.witness == _witness(file, mark.standing):
+                file.seek(mark.standing.offset)
                 return mark.standing
         file.seek(0)
         return None
@@ -103,7 +109,11 @@ def _identity(file: IO[bytes]) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _before(file: IO[bytes], offset: int) -> bytes:
-    start = max(0, offset - WITNESS)
-    file.seek(start)
-    return hashlib.sha256(file.read(offset - start)).digest()
+def _witness(file: IO[bytes], standing: Standing) -> bytes:
+    """Of what was read behind the mark, and of the bytes before it."""
+    at = file.seek(max(0, standing.offset - WITNESS))
+    digest = hashlib.sha256()
+    while part := file.read(min(PIECE, standing.seen.end - at)):
+        digest.update(part)
+        at += len(part)
+    return digest.digest()

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 
 from sidechat_mcp.core import excerpt, handback
-from sidechat_mcp.core.events import Draft, Event, MirrorSeen, RequestHeader, TurnEnd
+from sidechat_mcp.core.events import Draft, Event, MirrorSeen
 from sidechat_mcp.core.handback import Handback
 from sidechat_mcp.core.ids import EventId, SessionId
 from sidechat_mcp.core.redact import harmless
@@ -24,6 +24,7 @@ from sidechat_mcp.harness.agents import TRIES, Meta, Seed
 from sidechat_mcp.harness.sessions import drafts
 from sidechat_mcp.ports.client import Client, Found, Transcript
 from sidechat_mcp.ports.store import Once, Query, Row
+from sidechat_mcp.sidechat import mirrors
 from sidechat_mcp.sidechat.parts import Parts, joined
 from sidechat_mcp.sidechat.reports import Caller
 from sidechat_mcp.sidechat.unswept import unswept
@@ -57,11 +58,23 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class _Try:
+    """`into` is the mirror that has all that was read before. `sure` says that the reading is
+    believed whatever it lacks, `damaged` that the mirror that follows now is known to be."""
+
+    into: SessionId | None
+    sure: bool
+    damaged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Adoption:
-    """`_knew` says which client each file that was named is of."""
+    """`_knew` says which client each file that was named is of; `_into` which mirror has all
+    that was read of a file so far: what is new in that file may be put behind it."""
 
     parts: Parts
     _knew: dict[Path, str] = field(default_factory=dict[Path, str])
+    _into: dict[Path, SessionId] = field(default_factory=dict[Path, SessionId])
 
     async def parent(self, caller: Caller, named: str | None, file: Path | None) -> Parent:
         """The parent a caller means, its mirror brought up to date.
@@ -141,11 +154,12 @@ class Adoption:
 
         Raises: UnknownFormat, ParentNotFound."""
         client = self.parts.clients[found.client]
+        known = found.path in self._into
 
         async def reader(since_last: bool) -> Transcript:
-            return await client.read(found, since_last=since_last)
+            return await client.read(found, since_last=since_last and known)
 
-        return await self._import(caller, reader, found.cwd)
+        return await self._import(caller, reader, found.cwd, found.path)
 
     async def caught_up(self, caller: Caller, mirror: Row) -> Row:
         """The mirror that follows `mirror`'s line now, brought up to date where its conversation
@@ -186,7 +200,7 @@ class Adoption:
         async def reader(_: bool) -> Transcript:
             return read
 
-        return await self._import(caller, reader, caller.cwd)
+        return await self._import(caller, reader, caller.cwd, None)
 
     async def _from_file(self, caller: Caller, file: Path) -> Parent:
         """By the first client that finds a turn in it, else by the first that knows its form:
@@ -201,7 +215,7 @@ class Adoption:
         # The one that knew the file before comes first.
         for client in sorted(clients.values(), key=lambda one: one.name != self._knew.get(file)):
             try:
-                read = await client.read_file(file, since_last=True)
+                read = await client.read_file(file, since_last=file in self._into)
             except UnknownFormat:
                 continue
             holds = bool(read.drafts) or read.after is not None
@@ -221,18 +235,32 @@ class Adoption:
         async def reader(since_last: bool) -> Transcript:
             return first if since_last else await client.read_file(file)
 
-        return await self._import(caller, reader, None)
+        return await self._import(caller, reader, None, file)
 
     async def _import(
-        self, caller: Caller, reader: Reader, cwd: str | None, *, damaged: bool = False
+        self,
+        caller: Caller,
+        reader: Reader,
+        cwd: str | None,
+        file: Path | None,
+        *,
+        damaged: bool = False,
     ) -> Parent:
-        """With `damaged` the mirror that follows now is known to be."""
+        # Known again when all is done: nothing may go on from a reading that did not get so far.
+        into = self._into.pop(file, None) if file is not None else None
         for attempt in range(TRIES):
+            one = _Try(into, attempt > 0, damaged)
             try:
                 with unswept():
-                    read = await reader(attempt == 0 and not damaged)
-                    made = await self._imported_now(caller, read, cwd, attempt > 0, damaged)
-                return replace(made, anew=partial(self._import, caller, reader, cwd, damaged=True))
+                    read = await reader(not (one.sure or damaged))
+                    row = await self._imported(caller, read, read.cwd or cwd, one)
+                    await self._mark_seen(caller, read)
+                if file is not None:
+                    self._into[file] = row.header.id
+                # What is in the log now need not be held a second time.
+                read, row = replace(read, drafts=()), await self.parts.store.row(row.header.id)
+                anew = partial(self._import, caller, reader, cwd, file, damaged=True)
+                return Parent(row, read, anew)
             except DamagedLog:
                 if damaged:
                     raise
@@ -244,42 +272,34 @@ class Adoption:
                 await anyio.sleep(PAUSE)
         raise ParentNotFound("That conversation changes too fast to be read.", then="Try again.")
 
-    async def _imported_now(
-        self, caller: Caller, read: Transcript, cwd: str | None, sure: bool, damaged: bool
-    ) -> Parent:
-        row = await self._imported(caller, read, read.cwd or cwd, sure=sure, damaged=damaged)
-        await self._mark_seen(caller, read)
-        # What is in the log now need not be held a second time.
-        return Parent(await self.parts.store.row(row.header.id), replace(read, drafts=()))
-
-    async def _imported(
-        self, caller: Caller, read: Transcript, cwd: str | None, *, sure: bool, damaged: bool
-    ) -> Row:
+    async def _imported(self, caller: Caller, read: Transcript, cwd: str | None, one: _Try) -> Row:
         store = self.parts.store
         scope = joined(caller.principal, read.client, read.ref)
         meta = Meta("mirror", caller.principal, "client", cwd, read.client, read.ref)
-        mirrors = await self.line(caller, read.client, read.ref)
-        if not mirrors:
+        line = await self.line(caller, read.client, read.ref)
+        if not line:
             if read.after is not None:
                 raise Moved(SessionId(""), 0, 0)
             once = Once(f"mirror/{scope}", kept="identity")
             return await self._create(None, meta, read.drafts, once, 0)
-        row = mirrors[0]
-        if damaged:
+        row = line[0]
+        if one.damaged:
             # Nothing of it is inherited; the conversation begins again, from its own file.
             once = Once(f"mirror/{scope}/{row.header.id}/damaged", kept="identity")
             return await self._create(None, meta, read.drafts, once, row.header.created_at)
         if read.after is not None:
+            if row.header.id != one.into:
+                raise Moved(row.header.id, row.head, 0)
             return await self._continued(row, read, read.after)
-        known = [event for event in await self.parts.sessions.events(row) if _foreign(event)]
-        same = _common(known, read.drafts)
+        known = [event for event in await self.parts.sessions.events(row) if mirrors.foreign(event)]
+        same = mirrors.common(known, read.drafts)
         if same == len(known):
             if same < len(read.drafts):
                 await store.append(row.header.id, read.drafts[same:], expect=row.head)
             return await store.row(row.header.id)
-        if same == len(read.drafts) and not sure:
+        if same == len(read.drafts) and not one.sure:
             raise Moved(row.header.id, len(known), same)
-        kept = _boundary(known[:same])
+        kept = mirrors.boundary(known[:same])
         length = known[kept - 1].seq + 1 if kept else 0
         seed = Seed(row.header.id, length) if length else None
         follows = read.drafts[kept].id if kept < len(read.drafts) else "nothing"
@@ -297,10 +317,10 @@ class Adoption:
         while start and not any(event.id == after for event in known):
             start, want = max(0, row.head - want), want * 4
             events = await self.parts.sessions.tail(row, start)
-            known = [event for event in events if _foreign(event)]
+            known = [event for event in events if mirrors.foreign(event)]
         places = [place for place, event in enumerate(known) if event.id == after]
         since = known[places[-1] + 1 :] if places else known
-        if not places or _common(since, read.drafts) < len(since):
+        if not places or mirrors.common(since, read.drafts) < len(since):
             raise Moved(row.header.id, row.head, start)
         new = read.drafts[len(since) :]
         if new:
@@ -375,25 +395,3 @@ def line_of(row: Row) -> tuple[str, str] | None:
     if header.origin != "mirror" or header.client is None or header.client_ref is None:
         return None
     return header.client, header.client_ref
-
-
-def _foreign(event: Event) -> bool:
-    """Whether an event of a mirror was imported (its id then names the client's record)."""
-    return ":" in event.id
-
-
-def _common(known: Sequence[Event], read: Sequence[Draft]) -> int:
-    same = 0
-    for event, draft in zip(known, read, strict=False):
-        if event.id != draft.id:
-            break
-        same += 1
-    return same
-
-
-def _boundary(known: Sequence[Event]) -> int:
-    """How many of `known` stay when what follows them differs: up to the last turn's end."""
-    for n in range(len(known), 0, -1):
-        if isinstance(known[n - 1].body, TurnEnd):
-            return n
-    return 1 if known and isinstance(known[0].body, RequestHeader) else 0

@@ -65,6 +65,9 @@ BEHAVIOURS = {
     "mirror:rewind": Behaviour(
         "words: mirror", "A rewound conversation continues in a mirror cut at the turn before."
     ),
+    "mirror:read-on": Behaviour(
+        "words: mirror", "What is read on goes behind that same mirror, or all is read again."
+    ),
     "mirror:damaged": Behaviour(
         "decision 0012", "A conversation whose mirror is damaged is adopted anew by the next fork."
     ),

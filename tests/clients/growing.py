@@ -60,4 +60,5 @@ def _joined(known: Sequence[Draft], new: Transcript) -> list[Draft]:
 
 
 def _counts(read: Transcript) -> tuple[object, ...]:
-    return read.open_turns, read.open_events, read.open_calls, read.skipped.unreadable
+    about = read.ref, read.cwd, read.skipped.unreadable
+    return *about, read.open_turns, read.open_events, read.open_calls
