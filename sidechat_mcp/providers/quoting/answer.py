@@ -17,7 +17,7 @@ from sidechat_mcp.providers.quoting.reply import Quote
 FADING = 0.4
 """A turn with less than that share of the best one's score is not shown."""
 
-SHORT = 12
+SHORT = 18
 """So few words of a person that ask nothing are about what was said just before."""
 HEAD = 400
 """A correction stands in that many first characters of what a person says."""
@@ -96,7 +96,20 @@ def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn
     after = turn_at(index, best.key[0] + 1, question) if best.key[1] == 0 else None
     if after is not None and after.key not in {t.key for t in kept} and _steers(after):
         kept.append(after)
+    before = turn_at(index, best.key[0] - 1, question) if _asks_why_of(question, best) else None
+    if before is not None and before.key not in {t.key for t in kept}:
+        kept.append(before)
     return sorted(kept, key=lambda t: t.key)
+
+
+def _asks_why_of(question: Question, turn: Turn) -> bool:
+    """Whether a question asks why, and the turn is the one in which the person said so: the reason
+    is often what they had heard just before."""
+    return (
+        question.want == "why"
+        and turn.key[1] == 0
+        and any(m.held and m.passage.entry.speaker == "user" for m in turn.matches)
+    )
 
 
 def _steers(turn: Turn) -> bool:

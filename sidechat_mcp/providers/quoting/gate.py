@@ -24,6 +24,8 @@ SAID = 0.9
 """Credit of a word that somebody said (`rank.Match`)."""
 MOST_TURNS = 3
 """So many turns are quoted."""
+SPEAKS_OF = 0.4
+"""A turn that holds so much of a question may answer it, too."""
 FLOOR = 0.12
 """Below that share a turn has nothing to do with the question."""
 
@@ -42,25 +44,28 @@ def _overtaken(question: Question, turns: Sequence[Turn]) -> bool:
     """Whether how things stand now may be what a later turn says that is not among the best."""
     about = question.focus or question.heavy
     return question.latest and any(
-        t.gives and t.key > turns[0].key and any(t.held.get(s, 0.0) >= SAID for s in about)
+        t.gives
+        and t.key > turns[0].key
+        and t.coverage >= SPEAKS_OF
+        and any(t.held.get(s, 0.0) >= SAID for s in about)
         for t in turns[MOST_TURNS:]
     )
 
 
 def _ambiguous(question: Question, turns: Sequence[Turn]) -> bool:
-    """Whether more turns than can be shown speak of the one thing that was asked about."""
+    """Whether so many turns speak of the one thing asked about that any may be meant."""
     if len(question.heavy) > 1 or question.want == "open":
         return False
     why = question.want == "why"
     same = [t for t in turns if (t.gives or why) and t.coverage >= turns[0].coverage]
-    return len(same) > MOST_TURNS
+    return len(same) >= MOST_TURNS
 
 
 def _undecided(question: Question, turns: Sequence[Turn]) -> bool:
     """Whether all that speaks of the matter only says that it is not known or not decided, and
     nothing later speaks of it."""
     best, about = turns[0], question.focus or question.heavy
-    if question.want == "open" or question.yes_no:
+    if question.want == "open" or question.yes_no or question.pending:
         return False
     if any(t.key > best.key and any(t.held.get(s, 0.0) >= SAID for s in about) for t in turns):
         return False

@@ -69,6 +69,15 @@ _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
     (
         "name",
         re.compile(
+            r"\b(?:which|what)\s(?:\w+\s)?(?:brand|bank|company|firm|vendor|provider|supplier|shop"
+            r"|restaurant|bar|pub|airline|station|school|university|city|town|village|country|street"
+            r"|agency|newspaper|manufacturer|insurer)s?\b",
+            re.I,
+        ),
+    ),
+    (
+        "name",
+        re.compile(
             r"\bname of\b|\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
             r"(?:number|name|address|id|version|port|code|url|title)\b",
             re.I,

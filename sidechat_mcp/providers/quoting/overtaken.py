@@ -13,13 +13,16 @@ from sidechat_mcp.providers.quoting.language.words import stem
 
 AROUND = 4
 """So many words before and behind a figure say what it measures."""
-RARE, NEAR_TURNS = 4, 2
+RARE, NEAR_TURNS = 4, 20
 """One word is enough if no more measures have it and the later one is no more turns away; else it
 takes two."""
 LATER = 60
 """Of a very long history only so many measures that share a word are compared with each one."""
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve"),
+)
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _KINDS = (
     ("share", re.compile(r"%|percent\w*", re.I)),
@@ -36,7 +39,7 @@ _KINDS = (
     ("money", re.compile(r"euros?|eur|dollars?|francs?|chf|pounds?|yen|usd|[€$£]", re.I)),
 )
 _LIMITS = frozenset(".;,()")
-_TOKEN = re.compile(r"[^\W\d_]+[-_]?\d[\w.]*|\d+(?:[.,:]\d+)*|[^\W\d_]+|%|[.;,()]")
+_TOKEN = re.compile(r"[^\W\d_]+[-_]?\d[\w.]*|\d+(?:[.,:]\d+)*|[^\W\d_]+|%|[.:;,()]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,12 @@ def measures(
 
 def _on(tokens: Sequence[str]) -> list[str]:
     """Up to where the clause ends."""
-    return list(takewhile(lambda t: t not in _LIMITS, tokens))
+    return list(takewhile(lambda t: t not in _LIMITS and t != ":", tokens))
 
 
 def _back(tokens: Sequence[str]) -> list[str]:
-    return _on(tokens[::-1])
+    """Back to where the clause began, over a colon: “interval: 10 minutes”."""
+    return list(takewhile(lambda t: t not in _LIMITS, tokens[::-1]))
 
 
 def _of(before: Sequence[str]) -> Sequence[str]:

@@ -63,6 +63,10 @@ _MUCH = re.compile(
     r"\bhow much\s+(?!(?:do|does|did|is|are|was|were|will|would|should|can|could|of)\b)(.+)",
     re.I | re.S,
 )
+_MUCH_DOES = re.compile(
+    r"\bhow much\s+(?:do|does|did|is|are|was|were|will|would|should|can|could)\s+(.+)", re.I | re.S
+)
+_PENDING = re.compile(r"\b(?:yet|still|missing|left|(?:need|needs|has|have) to|must)\b", re.I)
 _DOES = re.compile(r"\bwhat\s+(?:do|does|did|will|would|can|could|should)\s+(.+)", re.I | re.S)
 
 
@@ -72,7 +76,8 @@ class Question:
     look for. `focus` are the stems of the thing asked for, where the wording shows it: what has
     none of them is no answer. `names` are stems of names and numbers, `light` those of words that
     count for less, `counted` those of what is to be counted. `latest` says that it asks how things
-    stand at the end; `joined` are pairs of neighbours that may be one word."""
+    stand at the end, `pending` what is not done yet; `joined` are pairs of neighbours that may be
+    one word."""
 
     words: Mapping[str, str]
     also: tuple[str, ...] = ()
@@ -83,6 +88,7 @@ class Question:
     want: Want = "any"
     yes_no: bool = False
     latest: bool = False
+    pending: bool = False
     joined: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -167,6 +173,7 @@ def read(text: str) -> Question:
         want(text),
         _YES_NO.match(text) is not None,
         any(word.lower() in LATEST_WORDS for word in words(text)),
+        _PENDING.search(text) is not None,
         tuple((stem(a), stem(b), stem(a + b)) for a, b in pairwise(words(text))),
     )
 
@@ -204,7 +211,7 @@ def _run(text: str) -> list[str]:
 def focus(text: str) -> Sequence[str]:
     """Stems of the thing that is asked for."""
     text = _TYPED.sub(" ", text)
-    for pattern in (COUNT, _MUCH, WHO, _IS_THE, _DOES, _WHICH):
+    for pattern in (COUNT, _MUCH, _MUCH_DOES, WHO, _IS_THE, _DOES, _WHICH):
         if match := pattern.search(text):
             asked = match.group(1)
             if pattern is _IS_THE:
@@ -213,7 +220,7 @@ def focus(text: str) -> Sequence[str]:
             if pattern in (COUNT, WHO):
                 run = run[:1]
             heavy = [stem(word) for word in run if word.lower() not in LIGHT]
-            return heavy[-1:] if pattern is _DOES else heavy
+            return heavy[-1:] if pattern in (_DOES, _MUCH_DOES) else heavy
     return []
 
 

@@ -37,8 +37,8 @@ _SIZE = (
 _EXPECTED: dict[str, re.Pattern[str]] = {
     "number": re.compile(rf"\b{_FIGURE}\b", re.I),
     "money": re.compile(
-        rf"{_FIGURE}\s*(?:euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|kr|percent"
-        r"|[€$£¥%])|[€$£¥]\s*\d|\bfree\b|\bnothing\b|\b\d{1,3}(?:[,.]\d{3})+\b|\b\d+[.,]\d\d\b",
+        rf"{_FIGURE}\s*(?:euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|kr"
+        r"|[€$£¥])|[€$£¥]\s*\d|\bfree\b|\bnothing\b|\b\d{1,3}(?:[,.]\d{3})+\b|\b\d+[.,]\d\d\b",
         re.I,
     ),
     "clock": re.compile(
@@ -47,7 +47,8 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
         re.I,
     ),
     "age": re.compile(
-        rf"\b{_FIGURE}[\s-]+(?:year|month|week|day)s?\b|\b(?:aged?|born|turn(?:s|ed)|is|are)\s+\d",
+        rf"\b{_FIGURE}[\s-]+(?:years?|months?|weeks?)\b|\b(?:aged?|born|turn(?:s|ed)|is|are)\s+\d"
+        r"|\b(?:from|built|since|of) (?:1[89]|20)\d\d\b",
         re.I,
     ),
     "distance": re.compile(
@@ -83,6 +84,9 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
 _TOKEN = re.compile(r"[^\W_]+(?:[.,:]\d+)*|[^\w\s-]")
 _NAMED = re.compile(r"[\w./#-]+|[\"'“‘`][^\"'”’`]{1,40}[\"'”’`]")
 _NAMELIKE = re.compile(r"[A-Z][\w.’'-]*|[\w./#-]*[\d_./#][\w./#-]*|[\"'“‘`].*")
+_POINTS_BACK = re.compile(
+    r"(?:it|that|this|they|these|those|he|she|its|their|his|her|so|because)\b|(?:the )?reason", re.I
+)
 TERSE = 4
 """So few words of a person name what is to be spoken of."""
 _TELLS = frozenset({"is", "are", "was", "were", "says", "said", ":", "=", "to"})
@@ -123,7 +127,8 @@ def _in_context(sentences: Sequence[Said]) -> Iterator[tuple[str, frozenset[str]
     before: Said | None = None
     for said in sentences:
         held = said.held
-        if before is not None and not (ITEM.match(said.text) and ITEM.match(before.text)):
+        listed = before is not None and ITEM.match(said.text) and ITEM.match(before.text)
+        if before is not None and not listed and (held or _POINTS_BACK.match(said.text)):
             held |= before.held
         yield said.text, held | question if not said.asked else held
         if said.asked and (asks(said.text) or len(said.text.split()) <= TERSE):
@@ -146,7 +151,7 @@ def _counts(question: Question, text: str) -> bool:
         for told, after in pairwise(found[at + 1 : at + 4]):
             if told in _TELLS and after[0].isdigit():
                 return True
-        for before in reversed(found[max(at - 3, 0) : at]):
+        for before in reversed(found[max(at - 4, 0) : at]):
             if _COUNTED.fullmatch(before):
                 return True
             if before in _BETWEEN:

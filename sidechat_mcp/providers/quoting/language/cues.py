@@ -20,7 +20,7 @@ _CORRECTION = re.compile(
     r"|no longer|retired|cancell?ed|closed|(?:need|find|use|take|want|try) (?:another|a different)"
     r"|(?:we )?don't have (?:an?|any)|\w+ wants? (?:us to |it )?(?:\d|at least|at most|only)"
     r"|we (?:can't|cannot|must not|shouldn't)|i(?:'d| would) rather|let's not|please don't)\b"
-    r"|^no \w+|[,.] no \w+",
+    r"|^no \w+|^\W*\w{1,8}[,.] no \w+",
     re.I | re.M,
 )
 _DECISION = re.compile(
