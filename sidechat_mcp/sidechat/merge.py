@@ -38,9 +38,7 @@ POLL = 0.05
 REWOUND = (
     "That conversation went back behind the place of this fork since; the note still goes to it."
 )
-GONE = (
-    "{client} has no such conversation here now; the note is kept, and waits until it is there again."
-)
+GONE = "{client} has no such conversation here now; the note is kept, and waits until it is back."
 REPLACED = "The note {note} has taken its place since."
 
 
