@@ -16,8 +16,7 @@ MEDIA = 1500
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """How much there is of readable text, calls and results, in code points, and how many media.
-    Two can be added."""
+    """How much there is of readable text, calls and results, in code points, and how many media."""
 
     code_points: int = 0
     media: int = 0
@@ -32,6 +31,7 @@ class Weight:
 
 
 def weigh(messages: Sequence[Message]) -> Weight:
+    """What `messages` are; the weight of two stretches is the sum of theirs."""
     blocks = [block for message in messages for block in message.content]
     media = sum(isinstance(block, Media) for block in blocks)
     return Weight(sum(map(_code_points, blocks)), media)

@@ -25,6 +25,7 @@ def newer() -> NewerSchema:
 
 
 def unwritable(folder: Path) -> StoreError:
+    """What every write meets where only reading is allowed."""
     return StoreError(
         f"Nothing can be written in {folder}, so the log there is only read.",
         then="Make it writable, or set SIDECHAT_HOME to a folder that is.",

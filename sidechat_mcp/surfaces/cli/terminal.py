@@ -57,6 +57,7 @@ def exit_code(error: SidechatError) -> int:
 
 
 def unwritten(error: OSError) -> OutsideError:
+    """An answer that its reader's side did not take, for a reason other than having left."""
     why = error.strerror or type(error).__name__
     return OutsideError(
         f"The answer could not be written ({why}).",

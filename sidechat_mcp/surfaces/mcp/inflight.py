@@ -8,6 +8,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class InFlight:
+    """Around `app`. What was opened with GET only listens; all else is answered."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._streams: set[anyio.CancelScope] = set()
