@@ -64,7 +64,7 @@ def side(session: str, *said: str) -> Context:
 
 
 class HostedContract:
-    """How many forks wait, what is left of the others, and that one comes back with what was said."""
+    """How many forks wait, what is left of the others, and how one comes back."""
 
     async def test_only_so_many_forks_wait_and_the_ones_that_were_talked_with_last(
         self, stage: Stage
