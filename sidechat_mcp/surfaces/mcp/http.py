@@ -34,8 +34,8 @@ from sidechat_mcp.surfaces.mcp.unbroken import Unbroken
 
 MOST_BYTES = 4 << 20
 """Of one request's body."""
-MOST_SESSIONS = 1000
-"""Connections of the older era that are open at once; and event streams, a tenth of that."""
+MOST_SESSIONS = 500
+"""Connections of the older era that are open at once; and event streams, a fifth of that."""
 IDLE = 1800.0
 """Seconds after which a connection of the older era is closed when nobody uses it."""
 DRAIN = 0.7
@@ -157,7 +157,7 @@ def application(server: SidechatServer, hosts: Sequence[str]) -> Starlette:
         session_idle_timeout=IDLE,
     )
     events = SseServerTransport("/messages/", security, MOST_BYTES)
-    streams = anyio.CapacityLimiter(MOST_SESSIONS // 10)
+    streams = anyio.CapacityLimiter(MOST_SESSIONS // 5)
 
     async def connect(request: Request) -> Response:
         try:
