@@ -12,6 +12,7 @@ from sidechat_mcp import __main__
 from sidechat_mcp.surfaces.cli.arguments import parse, spoken
 from tests.behaviours import behaviour
 from tests.cli.acting import Actor, command
+from tests.cli.screens import terminal
 
 COMMANDS = [
     "fork",
@@ -91,6 +92,21 @@ def test_json_is_taken_before_and_after_the_command(argv: list[str]) -> None:
     assert list(json.loads(command(*argv).out)) == ["sessions", "next"]
 
 
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["frok"], "There is no command 'frok'. `sidechat --help` shows how it is used."),
+        (
+            ["merge", "child"],
+            "Unrecognized arguments: child. `sidechat merge --help` shows how it is used.",
+        ),
+        (["-v"], "Unrecognized arguments: -v. `sidechat --help` shows how it is used."),
+    ],
+)
+def test_what_was_wrong_is_named_and_the_help_that_says_more(argv: list[str], said: str) -> None:
+    assert command(*argv).err == f"{said}\n"
+
+
 def test_a_question_may_come_as_many_words_or_from_stdin() -> None:
     actor = Actor()
     command("ask", "-s", "child", "why", "not", "Redis?", actor=actor)
@@ -101,11 +117,21 @@ def test_a_question_may_come_as_many_words_or_from_stdin() -> None:
     ]
 
 
-def test_an_empty_question_is_refused_before_anybody_is_asked() -> None:
+@pytest.mark.parametrize("argv", [["ask", "-"], ["fork", "-q", "-"], ["merge", "--note", "-"]])
+def test_an_empty_text_is_refused_before_anybody_is_asked(argv: list[str]) -> None:
     actor = Actor()
-    done = command("ask", "-", actor=actor, said=" \n")
+    done = command(*argv, actor=actor, said=" \n")
     assert (done.status, actor.calls) == (2, [])
     assert done.err == "There is no text. Give it as an argument, or - for stdin.\n"
+
+
+@behaviour("cli:ctrl-c")
+def test_ctrl_c_ends_a_command_that_waits_for_its_text() -> None:
+    with terminal("-m", "tests.cli.acting", "ask", "-s", "child", "-") as typist:
+        typist.reads("Type the text. Ctrl-D on a line of its own ends it.\n")
+        typist.types("\x03")
+        typist.reads("Interrupted.\n")
+        assert typist.leaves() == 130
 
 
 def test_bytes_that_a_locale_could_not_read_are_read_as_utf_8() -> None:

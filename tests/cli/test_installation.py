@@ -101,10 +101,14 @@ def test_a_command_that_fails_is_no_success(client: Path, monkeypatch: pytest.Mo
     )
 
 
-def test_an_unknown_client_is_refused_with_the_known_ones() -> None:
-    done = command("setup", "emacs")
-    known = "claude-code, codex, opencode, pi"
-    assert (done.status, done.err) == (2, f"No client is called 'emacs'. Known: {known}.\n")
+def test_another_client_is_refused_with_what_it_takes_by_hand() -> None:
+    done = command("setup", "cursor")
+    assert (done.status, done.out, done.err) == (
+        2,
+        "",
+        "`setup` cannot add to 'cursor', only to claude-code, codex, opencode, pi."
+        f" Add the server by hand there; its command is: {shlex.join(SERVER)}\n",
+    )
 
 
 @pytest.mark.parametrize(

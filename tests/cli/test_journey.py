@@ -64,7 +64,7 @@ def test_a_conversation_is_forked_asked_and_given_a_note_from_the_terminal(sidec
     assert forked.returncode == 0
     assert masked(forked.stderr) == (
         f"Taking the newest conversation of this folder, claude-code:{REF} “shutterbin, our photo"
-        " archive, keeps too many copies of the same picture. I want”, of TIME.\n"
+        " archive, keeps too many copies of the…”, of TIME.\n"
         "Next: sidechat chat id-0 (/merge there takes a note back), or sidechat ask -s id-0 TEXT\n"
     )
     notice, _, report = masked(forked.stdout).partition("\n")

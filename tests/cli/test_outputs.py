@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Generator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sidechat_mcp.errors import ParentNotFound
+from sidechat_mcp.errors import ParentNotFound, SessionNotFound
 from sidechat_mcp.ports.client import Found
 from sidechat_mcp.sidechat.reports import Listing
 from tests.behaviours import behaviour
@@ -107,10 +108,12 @@ def test_a_note_says_what_a_person_should_be_told_as_well() -> None:
 
 @behaviour("cli:names-parent")
 def test_without_a_live_parent_the_newest_of_the_folder_is_taken_and_named() -> None:
-    newest = Found("claude-code", "new", Path("new.jsonl"), 1_700_000_000_000, title="Why WAL?")
+    title = "Why WAL?  And " + "why " * 20
+    newest = Found("claude-code", "new", Path("new.jsonl"), 1_700_000_000_000, title=title)
     actor = Actor([ParentNotFound("None is live."), FORKED], found=[newest])
     done = command("fork", actor=actor)
-    named = "Taking the newest conversation of this folder, claude-code:new “Why WAL?”, of"
+    brief = "Why WAL? And " + "why " * 11 + "wh…"
+    named = f"Taking the newest conversation of this folder, claude-code:new “{brief}”, of"
     assert done.err == f"{named} 2023-11-14 22:13.\n{NEXT}"
     assert actor.calls == [("fork", None, None), ("fork", "claude-code:new", None)]
 
@@ -127,7 +130,25 @@ def test_a_parent_that_was_named_is_never_replaced_by_another() -> None:
 
 def test_a_folder_without_conversations_gets_the_refusal_that_says_what_to_do() -> None:
     done = command("fork", actor=Actor([ParentNotFound("None is live.", then="Name one.")]))
-    assert (done.status, done.err) == (2, "None is live. Name one.\n")
+    assert (done.status, done.err) == (
+        2,
+        f"None is live. No client's conversation was found in {os.getcwd()}. Go to the folder of"
+        " one, or name it: sidechat fork CLIENT:ID, or sidechat fork --file PATH.\n",
+    )
+
+
+def test_a_file_that_is_named_as_a_parent_is_leads_to_the_word_for_files(tmp_path: Path) -> None:
+    file = tmp_path / "of mine.jsonl"
+    unknown = Actor([SessionNotFound(str(file))])
+    for text in (str(file), "Why not Redis? " * 100):
+        assert command("fork", text, actor=unknown).err.startswith("There is no session ")
+    file.touch()
+    done = command("fork", str(file), actor=unknown)
+    assert (done.status, done.err) == (
+        2,
+        f"{file} is a file, and no session's id."
+        f" To fork what it holds: sidechat fork --file '{file}'\n",
+    )
 
 
 @behaviour("cli:answers-on-stdout")
@@ -192,6 +213,18 @@ Take it back as it stands: sidechat merge -s child; or your own words: --note TE
     )
     command("merge", "--note", "-", actor=actor, said="My own words.\n")
     assert actor.calls == [("merge", "child", None, True), ("merge", None, "My own words.", False)]
+
+
+def test_a_draft_in_own_words_is_not_said_to_be_what_a_bare_merge_takes_back() -> None:
+    done = command("merge", "--draft", "--note", "My own words.")
+    assert done.err.splitlines()[1:] == [
+        "Nothing is merged yet. The same command without --draft takes it back."
+    ]
+    talked = command("chat", "child", said="/note\n")
+    assert talked.err.splitlines()[1:] == [
+        "Take it back as it stands: /merge; or your own words: /note TEXT.",
+        "",
+    ]
 
 
 def test_a_list_of_side_sessions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,10 @@ conversation is meant, else the newest of this folder. Every command takes --jso
 """
 
 
+_NO_COMMAND = re.compile(r"argument COMMAND: invalid choice: (.+?) \(choose from")
+_HOW = "`{} --help` shows how it is used."
+
+
 class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         # argparse says nothing of what it could not write.
@@ -39,7 +44,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         sentence = message[:1].upper() + message[1:].rstrip(".") + "."
-        raise InvalidRequest(sentence, then=f"`{self.prog} --help` shows how it is used.")
+        if found := _NO_COMMAND.match(message):
+            sentence = f"There is no command {found[1]}."
+        raise InvalidRequest(sentence, then=_HOW.format(self.prog))
 
 
 def spoken(argument: str) -> str:
@@ -49,7 +56,13 @@ def spoken(argument: str) -> str:
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Raises InvalidRequest for words that make no command; SystemExit after `--help`."""
-    return _parser().parse_args(argv)
+    parser = _parser()
+    args, left = parser.parse_known_args(argv)
+    if left:
+        # argparse would point to the help of all; that of the command says what it takes.
+        prog = " ".join(filter(None, (parser.prog, args.command)))
+        raise InvalidRequest(f"Unrecognized arguments: {' '.join(left)}.", then=_HOW.format(prog))
+    return args
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,20 +93,26 @@ def _add(commands: Any, name: str, help: str) -> argparse.ArgumentParser:
 
 
 def _side_sessions(commands: Any) -> None:
+    stdin = "- reads it from stdin"
     fork = _add(commands, "fork", "fork a conversation at its last completed turn")
     where = fork.add_mutually_exclusive_group()
-    where.add_argument("parent", nargs="?", metavar="PARENT", help="what to fork")
+    where.add_argument(
+        "parent",
+        nargs="?",
+        metavar="PARENT",
+        help="a session's id, or CLIENT:ID (else the live or the newest conversation here)",
+    )
     where.add_argument("--file", type=Path, metavar="PATH", help="a transcript file to fork")
-    fork.add_argument("-q", "--question", type=spoken, metavar="TEXT", help="ask this at once")
+    fork.add_argument(
+        "-q", "--question", type=spoken, metavar="TEXT", help=f"ask this at once; {stdin}"
+    )
     fork.add_argument(
         "--compact", action="store_true", help="begin with a summary, not with the whole history"
     )
 
     ask = _add(commands, "ask", "ask a side session one question")
     ask.add_argument("-s", "--session", metavar="ID", help="the side session (else the newest)")
-    ask.add_argument(
-        "text", nargs="+", type=spoken, metavar="TEXT", help="the question; - reads it from stdin"
-    )
+    ask.add_argument("text", nargs="+", type=spoken, metavar="TEXT", help=f"the question; {stdin}")
 
     chat = _add(commands, "chat", "talk with a side session")
     chat.add_argument("session", nargs="?", metavar="ID", help="which one (else the newest)")
@@ -117,7 +136,9 @@ def _logs(commands: Any) -> None:
         ("log", "show the log of a session, one event a line"),
         ("forget", "forget a side session (or a damaged parent) for good"),
     ):
-        _add(commands, name, help).add_argument("session", metavar="ID")
+        _add(commands, name, help).add_argument(
+            "session", metavar="ID", help="its id, or its address (sidechat://sessions/…)"
+        )
 
     replay = _add(commands, "replay", "rebuild every request from the log and compare")
     replay.add_argument("--verify", action="store_true", required=True, help="compare digests")

@@ -215,7 +215,7 @@ class Talk:
             if answer.strip().lower() not in ("", "y", "yes"):
                 self.desk.terminal.tell("Kept as a draft; nothing was merged.")
                 return
-            self.desk.terminal.tell(*words.note(self._merge()), "")
+            self.desk.terminal.tell(*words.note(self._merge(), words.TAKE_IN_CHAT), "")
         else:
             self._noted(self._merge())
 
@@ -230,7 +230,7 @@ class Talk:
             self.said.append(shapes.merged(report))
         else:
             self.desk.terminal.say(report.text)
-            self.desk.terminal.tell(*words.note(report), "")
+            self.desk.terminal.tell(*words.note(report, words.TAKE_IN_CHAT), "")
 
     def _wait(self, work: Callable[[], Awaitable[T]]) -> T:
         """Run `work` in the loop. Ctrl-C cancels it once and waits until it has closed what it

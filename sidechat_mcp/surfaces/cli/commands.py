@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from sidechat_mcp.core.ids import session_id
 from sidechat_mcp.errors import (
@@ -72,33 +75,47 @@ async def fork(desk: Desk, args: Namespace) -> int:
 
 async def forked(desk: Desk, args: Namespace) -> ForkReport:
     """Fork what is meant: the parent or file that was named, else the live conversation, else
-    the newest one of this folder, after naming it."""
+    the newest one of this folder, after naming it.
+
+    Raises: InvalidRequest (a file is named as a parent is; there is no conversation here)."""
     short: bool = getattr(args, "compact", False)
     try:
         return await desk.sidechat.fork(
             desk.caller, parent=args.parent, file=args.file, compact=short
         )
-    except ParentNotFound:
+    except SessionNotFound:
+        if args.parent is None or not _is_file(args.parent):
+            raise
+        right = shlex.join(["sidechat", "fork", "--file", args.parent])
+        raise InvalidRequest(
+            f"{args.parent} is a file, and no session's id.",
+            then=f"To fork what it holds: {right}",
+        ) from None
+    except ParentNotFound as error:
         if args.parent is not None or args.file is not None:
             raise
         found = await desk.sidechat.parents(desk.caller, 1)
         if not found:
-            raise
+            raise ParentNotFound(error.message, then=words.nowhere(desk.caller.cwd)) from None
     newest = found[0]
     name = f"{newest.client}:{newest.ref}"
-    title = f" “{newest.title}”" if newest.title else ""
+    title = f" “{words.brief(newest.title)}”" if newest.title else ""
     last = words.when(newest.active)
     desk.terminal.tell(f"Taking the newest conversation of this folder, {name}{title}, of {last}.")
     return await desk.sidechat.fork(desk.caller, parent=name, compact=short)
 
 
+def _is_file(name: str) -> bool:
+    # Unlike a Path it takes a text that can be no path for none.
+    return os.path.isfile(name)
+
+
 async def ask(desk: Desk, args: Namespace) -> int:
-    text = said(" ".join(args.text))
     if desk.terminal.json:
-        answer = await desk.sidechat.converse(desk.caller, text, session=args.session)
+        answer = await desk.sidechat.converse(desk.caller, args.text, session=args.session)
         desk.terminal.document(shapes.answered(answer))
         return code_of(answer)
-    return await _asked(desk, text, args.session)
+    return await _asked(desk, args.text, args.session)
 
 
 async def _asked(desk: Desk, text: str, session: str | None) -> int:
@@ -138,9 +155,8 @@ async def streamed(desk: Desk, text: str, session: str) -> Answer:
 
 
 async def merge(desk: Desk, args: Namespace) -> int:
-    own = None if args.note is None else said(args.note)
     report = await desk.sidechat.merge(
-        desk.caller, session=args.session, note=own, draft=args.draft
+        desk.caller, session=args.session, note=args.note, draft=args.draft
     )
     terminal = desk.terminal
     if terminal.json:
@@ -149,7 +165,8 @@ async def merge(desk: Desk, args: Namespace) -> int:
     if report.chosen is not None:
         terminal.tell(words.chosen(report.chosen, report.session))
     terminal.say(report.text)
-    terminal.tell(*words.note(report))
+    ways = words.TAKE_OWN if args.note is not None else words.take_back(report.session)
+    terminal.tell(*words.note(report, ways))
     return 0
 
 
@@ -230,6 +247,20 @@ def verdict_of(reports: Sequence[Replayed]) -> str:
         if verdict in verdicts:
             return verdict
     return "nothing to verify"
+
+
+def listen(args: Namespace, terminal: Terminal) -> None:
+    """Make every text that `args` hold what is meant by it. To be called before there is an event
+    loop, in which Ctrl-C would not end a read.
+
+    Raises: InvalidRequest (as `said`)."""
+    for name in ("text", "question", "note"):
+        given = getattr(args, name, None)
+        if given is not None:
+            many = cast("list[str]", given) if isinstance(given, list) else [given]
+            if many == ["-"] and sys.stdin.isatty():
+                terminal.tell("Type the text. Ctrl-D on a line of its own ends it.")
+            setattr(args, name, said(" ".join(many)))
 
 
 def said(text: str) -> str:

@@ -25,9 +25,12 @@ from sidechat_mcp.surfaces.cli.terminal import Line, Styled, Terminal
 from sidechat_mcp.surfaces.mcp.visitor import Visitor, visiting
 
 INTRODUCTION: Sequence[Line] = (
-    (Styled("sidechat", "bold"), " forks a conversation, lets you ask on the side, and takes one"),
-    "note back. Here is the whole journey, over MCP, in a temporary place, with quoting as the",
-    "agent: no model, no key, no network.",
+    (
+        Styled("sidechat", "bold"),
+        " forks a conversation, lets you ask on the side, and takes one note back. Here is",
+    ),
+    "the whole journey, over MCP, in a temporary place, with quoting as the agent: no model,",
+    "no key, no network.",
 )
 
 
@@ -106,7 +109,7 @@ class Play:
             await self.sidechat.converse(caller, message, session=parent)
 
         asked, later = questions(told[:1])
-        await goes_on(scenes.brief(f"{told[0].user} {told[0].assistant}", 400))
+        await goes_on(words.brief(f"{told[0].user} {told[0].assistant}", 400))
         before = scenes.messages(await self.sidechat.next_request(caller, parent))
         fork = await self.visitor.call("fork", parent=parent)
         await self.visitor.call("converse", session=fork["session"], message=asked)

@@ -110,6 +110,7 @@ def _asked(args: Namespace, open: Open, terminal: Terminal) -> int:
             desk = commands.Desk(sidechat, Caller(cwd=os.getcwd()), terminal)
             return await by_name[args.command](desk, args)
 
+    commands.listen(args, terminal)
     return anyio.run(journey)
 
 

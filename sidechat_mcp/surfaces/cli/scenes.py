@@ -13,7 +13,6 @@ from sidechat_mcp.surfaces.cli.terminal import Line, Styled
 
 WIDTH = 88
 _BAR = "  │ "
-_FIRST_WORDS = 60
 HANDBACK = "handback"
 
 
@@ -36,19 +35,13 @@ def _hanging(paragraph: str) -> str:
     return " " * (len(paragraph) - len(paragraph.lstrip()) + (2 if bullet else 0))
 
 
-def brief(text: str, length: int = _FIRST_WORDS) -> str:
-    """The first words of `text` on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
 def conversation(name: str, said: Sequence[tuple[int, str]], cut: Mapping[str, int]) -> list[Line]:
     """The parent: each person's message in brief, the unfinished turn left out."""
     lines: list[Line] = [words.row("parent", name)]
     shown = said if len(said) <= 4 else [*said[:2], (0, ""), *said[-1:]]
     for number, text in shown:
         if number:
-            lines.append(words.row(f"turn {number}", f"“{brief(text)}”"))
+            lines.append(words.row(f"turn {number}", f"“{words.brief(text)}”"))
         else:
             lines.append(words.row("…", ""))
     if cut["turns"]:
@@ -128,7 +121,7 @@ def request(lines: str, forked_after: int) -> list[Line]:
     them, and where its note stands."""
     shown: list[Line] = []
     for place, message in enumerate(messages(lines), 1):
-        text = brief(message["text"])
+        text = words.brief(message["text"])
         if message["note"]:
             shown.append((Styled("  note      ", "green"), text, Styled("  ◀", "green")))
         else:

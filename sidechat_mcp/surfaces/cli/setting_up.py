@@ -33,8 +33,11 @@ PROGRAMS = {"claude-code": "claude"}
 def setup(args: Namespace, terminal: Terminal) -> int:
     """Raises: InvalidRequest (unknown or missing client), OutsideError (its command failed)."""
     if args.client not in CLIENTS:
-        known = ", ".join(sorted(CLIENTS))
-        raise InvalidRequest(f"No client is called {args.client!r}.", then=f"Known: {known}.")
+        # Many a client takes servers by a file of its own, which we never write.
+        raise InvalidRequest(
+            f"`setup` cannot add to {args.client!r}, only to {', '.join(sorted(CLIENTS))}.",
+            then=f"Add the server by hand there; its command is: {_server()}",
+        )
     client = CLIENTS[args.client]
     program = client.executable(os.environ)
     called = program or PROGRAMS.get(args.client) or str(args.client)
@@ -87,6 +90,10 @@ def _steps(
     home = Path(os.environ.get("SIDECHAT_HOME") or "~/.sidechat").expanduser().absolute()
     hook: claude_code.Hook = client.hook(program, home)
     return hook.files, [plan.do, *hook.do], [*hook.undo, plan.undo]
+
+
+def _server() -> str:
+    return shlex.join([sys.executable, "-m", "sidechat_mcp", "serve"])
 
 
 def _quoted(held: str) -> str:

@@ -20,6 +20,9 @@ from sidechat_mcp.surfaces.cli.terminal import Line, Style, Styled
 _WIDTH = 10
 _SHORT = 12
 """Hex digits of a digest that people compare by eye."""
+_FIRST_WORDS = 60
+TAKE_OWN: Line = "Nothing is merged yet. The same command without --draft takes it back."
+TAKE_IN_CHAT: Line = "Take it back as it stands: /merge; or your own words: /note TEXT."
 
 
 def count(number: int, noun: str) -> str:
@@ -30,6 +33,21 @@ def count(number: int, noun: str) -> str:
 def row(name: str, value: str) -> Line:
     """`  name      value`, the form of every report."""
     return (Styled(f"  {name:<{_WIDTH}}", "dim"), value)
+
+
+def brief(text: str, length: int = _FIRST_WORDS) -> str:
+    """The first words of `text` on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def nowhere(folder: str | None) -> str:
+    """What to do where no conversation was found."""
+    where = f" in {folder}" if folder else ""
+    return (
+        f"No client's conversation was found{where}. Go to the folder of one, or name it:"
+        " sidechat fork CLIENT:ID, or sidechat fork --file PATH."
+    )
 
 
 def when(milliseconds: int) -> str:
@@ -120,15 +138,17 @@ def _tokens(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
 
 
-def note(report: Note) -> Sequence[Line]:
-    """What is said about a note; its text stands by itself."""
+def take_back(session: str) -> Line:
+    """How a draft of the agent's becomes the note."""
+    merge = Styled(f"sidechat merge -s {session}", "cyan")
+    return ("Take it back as it stands: ", merge, "; or your own words: --note TEXT.")
+
+
+def note(report: Note, ways: Line) -> Sequence[Line]:
+    """What is said about a note; its text stands by itself. `ways` lead on from a draft."""
     size = f"{report.chars:,} of {count(report.cap, 'character')}"
     if report.seq is None:
-        merge = Styled(f"sidechat merge -s {report.session}", "cyan")
-        return [
-            (Styled(f"— draft for {report.parent_name} · {size}", "dim"),),
-            ("Take it back as it stands: ", merge, "; or your own words: --note TEXT."),
-        ]
+        return [(Styled(f"— draft for {report.parent_name} · {size}", "dim"),), ways]
     verb = "Merged before" if report.again else "Merged"
     lines: list[Line] = [
         (Styled(verb, "green"), f" into {report.parent_name}."),
