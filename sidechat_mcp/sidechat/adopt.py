@@ -265,7 +265,7 @@ class Adoption:
                 if damaged:
                     raise
                 damaged = True
-            except Moved:
+            except (Moved, mirrors.Behind):
                 damaged = False
                 # Another process imports the same line, and what it added is ours too; or the
                 # file seems to be behind, and is read once more before that is believed.
@@ -279,7 +279,7 @@ class Adoption:
         line = await self.line(caller, read.client, read.ref)
         if not line:
             if read.after is not None:
-                raise Moved(SessionId(""), 0, 0)
+                raise mirrors.Behind
             once = Once(f"mirror/{scope}", kept="identity")
             return await self._create(None, meta, read.drafts, once, 0)
         row = line[0]
@@ -289,7 +289,7 @@ class Adoption:
             return await self._create(None, meta, read.drafts, once, row.header.created_at)
         if read.after is not None:
             if row.header.id != one.into:
-                raise Moved(row.header.id, row.head, 0)
+                raise mirrors.Behind
             return await self._continued(row, read, read.after)
         known = [event for event in await self.parts.sessions.events(row) if mirrors.foreign(event)]
         same = mirrors.common(known, read.drafts)
@@ -310,7 +310,7 @@ class Adoption:
     async def _continued(self, row: Row, read: Transcript, after: EventId) -> Row:
         """Import what stands behind the event `after`, if that is all there is to do.
 
-        Raises: Moved, where the whole conversation must be looked at."""
+        Raises: mirrors.Behind; Moved, where another process was first."""
         events: Sequence[Event] = ()
         known: list[Event] = []
         start, want = row.head, TAIL
@@ -321,7 +321,7 @@ class Adoption:
         places = [place for place, event in enumerate(known) if event.id == after]
         since = known[places[-1] + 1 :] if places else known
         if not places or mirrors.common(since, read.drafts) < len(since):
-            raise Moved(row.header.id, row.head, start)
+            raise mirrors.Behind
         new = read.drafts[len(since) :]
         if new:
             await self.parts.store.append(row.header.id, new, expect=row.head)

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from sidechat_mcp.core.events import Draft, Event, RequestHeader, TurnEnd
 
 
+class Behind(Exception):
+    """What is new cannot be put behind what a mirror has: the whole conversation must be read."""
+
+
 def foreign(event: Event) -> bool:
     """Whether an event of a mirror was imported (its id then names the client's record)."""
     return ":" in event.id
