@@ -27,6 +27,9 @@ BEHAVIOURS = {
     "mcp:errors": Behaviour(
         "contract: errors", "A failure is one sentence and the next step, never a traceback."
     ),
+    "mcp:no-credentials": Behaviour(
+        "case SC-102", "What a call tells of a side session has no credential in it."
+    ),
     "mcp:call-id": Behaviour("contract: key", "The client's own call id reaches the feature."),
     "mcp:whole-characters": Behaviour(
         "case SC-003", "Text that is no valid Unicode does not keep an answer back."

@@ -169,6 +169,38 @@ async def test_converse_says_that_the_exchange_is_recorded_and_is_for_the_person
     assert aside in result.structured_content["notice"]  # pyright: ignore[reportOptionalSubscript]
 
 
+@behaviour("mcp:no-credentials")
+async def test_no_credential_of_a_side_session_comes_out_of_a_call(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    key = "ghp_" + "a1B2" * 9
+    fake.says = (f"It is {key[:9]}", f"{key[9:]}.")
+    async with connect() as client:
+        asked = await client.call_tool("fork", {"question": f"Is {key} the key?"})
+        came = [
+            asked,
+            await client.call_tool("converse", {"message": f"Is {key} it?"}),
+            await client.call_tool("read_session", {"session": "s001"}),
+            await client.get_prompt("converse", {"message": f"Is {key} it?"}),
+        ]
+    for one in came:
+        said = one.model_dump_json()
+        assert key not in said
+        assert "It is [redacted: GitHub token]." in said
+
+
+@behaviour("mcp:no-credentials")
+async def test_a_credential_at_the_end_of_a_page_is_not_cut_but_taken_out(
+    connect: Connect, fake: FakeSidechat
+) -> None:
+    fake.says = ("x" * 99_980 + " ghp_" + "a1B2" * 9 + " " + "x" * 50_000,)
+    async with connect() as client:
+        await client.call_tool("fork", {"question": "Long?"})
+        read = await client.call_tool("read_session", {"session": "s001"})
+    assert "ghp_" not in read.model_dump_json()
+    assert "more characters: sidechat://sessions/s001/turns/4]" in read.model_dump_json()
+
+
 @behaviour("mcp:failed-turn")
 async def test_a_turn_that_failed_is_a_result_that_names_the_failure_first(
     connect: Connect, fake: FakeSidechat

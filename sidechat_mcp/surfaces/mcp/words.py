@@ -1,5 +1,7 @@
 """A report in a client's words, twice: as text that is complete alone, and as structured content
-that is complete alone, for clients show their models only one of the two."""
+that is complete alone, for clients show their models only one of the two.
+
+What was said in a session comes without its credentials, as in its resource: a client keeps it."""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import Any, cast
 
 import mcp.types as T
 
+from sidechat_mcp.core import redact
 from sidechat_mcp.sidechat.reports import Answer, ForkReport, Listing, Note, Reading, Said
 from sidechat_mcp.surfaces import shapes
 from sidechat_mcp.surfaces.mcp.schemas import MARKDOWN
@@ -17,6 +20,8 @@ LINKS_SINCE = "2025-06-18"
 """The first protocol version that knows resource links."""
 PAGE_CHARS = 100_000
 """A page of turns ends before it grows beyond this many characters."""
+MARGIN = 10_000
+"""How far beyond its end a text is looked through: a credential there is not cut, but taken out."""
 
 FOR_THE_PERSON = T.Annotations(audience=["user"])
 
@@ -46,6 +51,8 @@ def result(words: Words, version: str) -> T.CallToolResult:
 
 
 def forked(report: ForkReport) -> Words:
+    if report.first is not None:
+        report = replace(report, first=discreet(report.first))
     first = "" if report.first is None else "\n\n" + answered(report.first).text
     return Words(
         "\n".join(fork_lines(report)) + first,
@@ -75,7 +82,13 @@ def fork_lines(report: ForkReport) -> Sequence[str]:
     return [line for line in lines if line]
 
 
+def discreet(answer: Answer) -> Answer:
+    """`answer` without credentials."""
+    return replace(answer, answer=redact.secrets(answer.answer))
+
+
 def answered(answer: Answer) -> Words:
+    answer = discreet(answer)
     named = f" “{answer.chosen}”" if answer.chosen else ""
     how = answer.status or ("" if answer.reason == "completed" else answer.reason)
     head = f"Side session {answer.session}{named}, turn {answer.turn}" + (how and f" ({how})")
@@ -185,15 +198,16 @@ def _page(reading: Reading) -> Reading:
     kept: list[Said] = []
     room = PAGE_CHARS
     for said in reading.turns:
-        if len(said.text) > room and kept and said.turn is not None and said.turn != kept[0].turn:
+        over = len(said.text) - room
+        if over > 0 and kept and said.turn is not None and said.turn != kept[0].turn:
             whole = [one for one in kept if one.turn != said.turn]
             return Reading(reading.session, whole, said.turn)
-        if len(said.text) > room:
-            over = len(said.text) - room
+        text = redact.secrets(said.text[: room + MARGIN])
+        if over > 0:
             where = f"sidechat://sessions/{reading.session}/turns/{said.turn}"
-            said = replace(said, text=f"{said.text[:room]} [… {over} more characters: {where}]")
-        kept.append(said)
-        room = max(0, room - len(said.text))
+            text = f"{text[:room]} [… {over} more characters: {where}]"
+        kept.append(replace(said, text=text))
+        room = max(0, room - len(text))
     return Reading(reading.session, kept, reading.next)
 
 
