@@ -17,12 +17,24 @@ BEHAVIOURS = {
         "issue: bar 9", "What is called an answer shows the answer."
     ),
     "quoting:coverage": Behaviour(
-        "issue: bar 9", "Seven in ten are answered, the right turn is shown for nine in ten."
+        "issue: bar 9",
+        "Three in four are answered, the right turn is shown for nineteen in twenty.",
     ),
     "quoting:handed-talk": Behaviour("issue: bar 9", "The handed talk is passed."),
     "quoting:note-holds-the-facts": Behaviour(
         "issue: bar 9",
         "A note holds most facts and nothing that was taken back, in 120 words at most.",
+    ),
+    "quoting:plain-questions": Behaviour(
+        "issue: bar 9", "Slips of the hand, irregular forms and words written apart are understood."
+    ),
+    "quoting:near-misses": Behaviour(
+        "issue: bar 9",
+        "That a turn has the words of a question does not make it an answer: it must have the kind"
+        " of thing asked for, of that thing, and not say that it is undecided.",
+    ),
+    "quoting:note-overtaken": Behaviour(
+        "issue: bar 9", "A figure that was changed later is not noted as it was before."
     ),
     "quoting:three-verdicts": Behaviour(
         "issue: embedded default", "Every reply is exactly one of answered, weak match, not found."

@@ -31,17 +31,19 @@ async def test_what_it_calls_an_answer_is_one(name: str) -> None:
 async def test_it_answers_most_and_shows_the_right_turn_for_nearly_all() -> None:
     marks = [await grade(Quoting(), load(TALKS / f"{name}.json")) for name in NAMES]
     asked = sum(m.asked for m in marks)
-    assert sum(m.answered for m in marks) >= 0.7 * asked
-    assert sum(m.shown for m in marks) >= 0.9 * asked
+    assert sum(m.answered for m in marks) >= 0.78 * asked
+    assert sum(m.shown for m in marks) >= 0.95 * asked
 
 
 @behaviour("quoting:note-holds-the-facts")
-@pytest.mark.parametrize("questions", [0, 1, 4])
-async def test_a_note_holds_most_facts_and_nothing_that_was_taken_back(questions: int) -> None:
+@pytest.mark.parametrize(("questions", "share"), [(0, 0.72), (1, 0.7), (4, 0.62)])
+async def test_a_note_holds_most_facts_and_nothing_that_was_taken_back(
+    questions: int, share: float
+) -> None:
     marks = [await grade_note(Quoting(), load(TALKS / f"{name}.json"), questions) for name in NAMES]
     assert [m.stale for m in marks] == [[] for _ in NAMES]
     assert max(m.words for m in marks) <= 120
-    assert sum(m.facts for m in marks) >= 0.6 * sum(m.of for m in marks)
+    assert sum(m.facts for m in marks) >= share * sum(m.of for m in marks)
 
 
 @pytest.mark.skipif(not handed().exists(), reason="the handed talk is not beside the project")

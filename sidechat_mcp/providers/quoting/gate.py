@@ -58,6 +58,8 @@ def _ambiguous(question: Question, turns: Sequence[Turn]) -> bool:
         return False
     why = question.want == "why"
     same = [t for t in turns if (t.gives or why) and t.coverage >= turns[0].coverage]
+    if question.latest and question.heavy and same and turns[0].key == max(t.key for t in same):
+        return False
     return len(same) >= MOST_TURNS
 
 
@@ -65,7 +67,7 @@ def _undecided(question: Question, turns: Sequence[Turn]) -> bool:
     """Whether all that speaks of the matter only says that it is not known or not decided, and
     nothing later speaks of it."""
     best, about = turns[0], question.focus or question.heavy
-    if question.want == "open" or question.yes_no or question.pending:
+    if question.want in ("open", "why") or question.yes_no or question.pending:
         return False
     if any(t.key > best.key and any(t.held.get(s, 0.0) >= SAID for s in about) for t in turns):
         return False
@@ -80,7 +82,7 @@ def _answers(question: Question, best: Turn, weight: Mapping[str, float]) -> boo
         return False
     # What only a related word stands for, or only a tool returned, was not really said.
     own = {s for s, credit in best.held.items() if credit >= SAID}
-    heavy = [s for s in question.stems if s not in question.light]
+    heavy = [s for s in question.stems if s not in question.light] or list(question.stems)
     said = sum(1.0 if s in own else HALF if s in best.held else 0.0 for s in heavy)
     if not own or said < min(1 + HALF, max(len(heavy), 1)):
         return False

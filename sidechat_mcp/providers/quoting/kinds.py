@@ -19,6 +19,7 @@ Want = Literal[
     "time",
     "file",
     "name",
+    "code",
     "value",
     "person",
     "why",
@@ -75,11 +76,12 @@ _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
             re.I,
         ),
     ),
+    ("name", re.compile(r"\bname of\b|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}name\b", re.I)),
     (
-        "name",
+        "code",
         re.compile(
-            r"\bname of\b|\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
-            r"(?:number|name|address|id|version|port|code|url|title)\b",
+            r"\b(?:called|named)\s*(?:\?|$)|\bwhat(?:'s| is| was)\s(?:\S+\s){1,4}"
+            r"(?:number|address|id|version|port|code|url|title)\b",
             re.I,
         ),
     ),

@@ -67,7 +67,7 @@ def measures(
             continue
         unit = next((t for t in tokens[at + 1 : at + 2] if t[0].isalpha() or t == "%"), "")
         kind = next((name for name, pattern in _KINDS if pattern.fullmatch(unit)), "count")
-        if kind == "count" and (figure is not token or not unit):
+        if kind == "count" and (figure is not token or not (unit or _of(tokens[:at]))):
             continue
         near = [*_back(tokens[max(at - AROUND, 0) : at]), *_on(tokens[at + 1 : at + 1 + AROUND])]
         if kind == "count":

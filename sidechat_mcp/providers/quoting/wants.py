@@ -38,7 +38,7 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
     "number": re.compile(rf"\b{_FIGURE}\b", re.I),
     "money": re.compile(
         rf"{_FIGURE}\s*(?:euros?|eur|dollars?|usd|cents?|pounds?|gbp|francs?|chf|yen|kr"
-        r"|[€$£¥])|[€$£¥]\s*\d|\bfree\b|\bnothing\b|\b\d{1,3}(?:[,.]\d{3})+\b|\b\d+[.,]\d\d\b",
+        r"|[€$£¥])|[€$£¥]\s*\d|\b\d+k\b|\bfree\b|\bnothing\b|\b\d{1,3}(?:[,.]\d{3})+\b|\b\d+[.,]\d\d\b",
         re.I,
     ),
     "clock": re.compile(
@@ -89,6 +89,8 @@ _POINTS_BACK = re.compile(
 )
 TERSE = 4
 """So few words of a person name what is to be spoken of."""
+_BELONGS = frozenset({"our", "my", "the", "a", "an", "their", "your"})
+"""Little words after which it is said who somebody is."""
 _TELLS = frozenset({"is", "are", "was", "were", "says", "said", ":", "=", "to"})
 _BETWEEN = frozenset({"of", "was", "were", "are"})
 _SUBJECT = re.compile(r"I|we|you|he|she|they", re.I)
@@ -116,7 +118,7 @@ def gives(question: Question, sentences: Sequence[Said]) -> bool:
     want = question.want
     if want in _EXPECTED:
         return any(_EXPECTED[want].search(text) for text in near)
-    check = {"count": _counts, "name": _names, "value": _has_value, "person": _acts}.get(want)
+    check = _CHECKS.get(want)
     return check is None or any(check(question, text) for text in near)
 
 
@@ -181,7 +183,8 @@ def _names(question: Question, text: str) -> bool:
     for at, word in enumerate(found):
         if stem(word.strip(".").lower()) in named:
             beside = [*found[max(at - 1, 0) : at], *found[at + 1 : at + 3]]
-            if any(_NAMELIKE.fullmatch(w.strip(".")) and not is_stop(w) for w in beside):
+            like = [w for w in beside if _NAMELIKE.fullmatch(w.strip(".")) and not is_stop(w)]
+            if any(question.want == "code" or not w.strip(".,%")[:1].isdigit() for w in like):
                 return True
     return False
 
@@ -205,15 +208,24 @@ def _acts(question: Question, text: str) -> bool:
     for at, word in enumerate(found):
         if question.focus and stem(word) not in question.focus:
             continue
+        if question.heavy == frozenset({stem(word)}) and _says_who(found[at + 1 : at + 3]):
+            return True
         for place in range(at - 1, -1, -1):
             if found[place] in (",", ";", ":", "."):
                 break
             if _person(found[place]):
                 return True
         behind = found[at + 1 : at + 6]
+        if "(" in behind[:-1] and _person(behind[behind.index("(") + 1]):
+            return True
         if "by" in behind and any(_person(w) for w in behind[behind.index("by") :]):
             return True
     return False
+
+
+def _says_who(after: Sequence[str]) -> bool:
+    """Whether a name goes on like “Priya (our DBA)”."""
+    return len(after) > 1 and after[0] in ("(", ",") and after[1].lower() in _BELONGS
 
 
 def _person(word: str) -> bool:
@@ -223,3 +235,12 @@ def _person(word: str) -> bool:
         return True
     plain = word[:1].isupper() and word[1:].islower() and word.isalpha()
     return plain and not is_stop(word) and _CALENDAR.fullmatch(word) is None
+
+
+_CHECKS = {
+    "count": _counts,
+    "name": _names,
+    "code": _names,
+    "value": _has_value,
+    "person": _acts,
+}

@@ -44,13 +44,14 @@ _ORDER = re.compile(
 """A person's sentence that tells what to do."""
 _OPEN = re.compile(
     r"\b(?:open(?: (?:is|are|items?|questions?|points?|issues?))?|remaining(?: work| tasks?)?|to do"
-    r"|outstanding):|^\W*missing:"
+    r"|outstanding):|^\W*(?:missing|left):"
     r"|\b(?:(?:that|this|it) is (?:still )?open|(?:is|are|stays?|remains?|still) (?:still )?"
     r"(?:open|undecided|unclear|unresolved|outstanding)"
     r"|remaining to do|still to (?:do|be)|todo"
     r"|to be (?:decided|done|clarified|confirmed|checked)|outstanding|still pending|undecided"
     r"|unsettled|not (?:yet )?(?:settled|decided|clear)(?: yet)?|unresolved|next steps?"
-    r"|nobody has (?:decided|settled|agreed)|what's left|left to \w+|follow-?ups?|blocked on"
+    r"|\w+n['’]t (?:yet )?(?:decided|settled|agreed|clear)|nobody has (?:decided|settled|agreed)"
+    r"|what's left|left to \w+|follow-?ups?|blocked on"
     r"|still (?:waiting|need|missing)|tbd"
     r"|should decide|has to decide|not sure)\b",
     re.I,
@@ -69,7 +70,7 @@ _PROPOSAL = re.compile(
 
 _UNKNOWN = re.compile(
     r"\b(?:(?:do|does|did)(?:n['’]t| not) (?:yet )?(?:know|say|tell|mention)|(?:is|are|still)"
-    r" unknown|no idea|nobody"
+    r" unknown|no idea|(?:nobody|no one)"
     r" knows|not (?:mentioned|stated|specified|recorded))\b",
     re.I,
 )
