@@ -59,12 +59,13 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """`into` is the mirror that has all that was read before. `sure` says that the reading is
-    believed whatever it lacks, `damaged` that the mirror that follows now is known to be."""
+    """`into` is the mirror that has all that was read before. `sure`: the reading is believed
+    whatever it lacks. `damaged`: the mirror that follows now is; `lost` is one in no list."""
 
     into: SessionId | None
     sure: bool
     damaged: bool
+    lost: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +249,9 @@ class Adoption:
     ) -> Parent:
         # Known again when all is done: nothing may go on from a reading that did not get so far.
         into = self._into.pop(file, None) if file is not None else None
+        lost = ""
         for attempt in range(TRIES):
-            one = _Try(into, attempt > 0, damaged)
+            one = _Try(into, attempt > 0, damaged, lost)
             try:
                 with unswept():
                     read = await reader(not (one.sure or damaged))
@@ -265,8 +267,8 @@ class Adoption:
                 if damaged:
                     raise
                 damaged = True
-            except (Moved, mirrors.Behind):
-                damaged = False
+            except (Moved, mirrors.Behind) as told:
+                damaged, lost = False, told.session if isinstance(told, Moved) else lost
                 # Another process imports the same line, and what it added is ours too; or the
                 # file seems to be behind, and is read once more before that is believed.
                 await anyio.sleep(PAUSE)
@@ -280,7 +282,8 @@ class Adoption:
         if not line:
             if read.after is not None:
                 raise mirrors.Behind
-            once = Once(f"mirror/{scope}", kept="identity")
+            place = f"{scope}/{one.lost}/lost" if one.lost else scope
+            once = Once(f"mirror/{place}", kept="identity")
             return await self._create(None, meta, read.drafts, once, 0)
         row = line[0]
         if one.damaged:

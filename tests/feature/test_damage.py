@@ -54,6 +54,8 @@ def spoil(path: Path, session: str, what: str) -> None:
             ask(path, "UPDATE session SET header = '{}' WHERE uid = ?", session)
         case "events":
             ask(path, f"UPDATE event SET body = 'x' WHERE {EVENTS}", session)
+        case "line":
+            ask(path, "UPDATE session SET client_ref = 'lost' WHERE uid = ?", session)
         case "newer":
             body = 'CAST(\'{"kind":"turn/paused"}\' AS BLOB)'
             ask(path, f"UPDATE event SET body = {body} WHERE {EVENTS}", session)
@@ -164,7 +166,7 @@ async def test_what_was_said_in_a_child_of_a_damaged_parent_can_be_read_before_i
 
 
 @behaviour("mirror:damaged")
-@pytest.mark.parametrize("what", ["header", "first", "last", "events"])
+@pytest.mark.parametrize("what", ["header", "first", "last", "events", "line"])
 async def test_the_conversation_behind_a_damaged_mirror_is_adopted_anew(
     store: SqliteStore, path: Path, what: str
 ) -> None:

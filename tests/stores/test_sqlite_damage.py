@@ -99,6 +99,7 @@ async def test_every_other_change_is_found_on_verifying(
     ("change", "found"),
     [
         ("UPDATE event SET body = 'no json' WHERE id = (1 << 32) + 1", (A, 1)),
+        ("UPDATE event SET eid = CAST(x'ff' AS TEXT) WHERE id = (1 << 32) + 1", (A, 1)),
         ("DELETE FROM event WHERE id = 1 << 32", (A, 0)),
         ("DELETE FROM event WHERE id = (1 << 32) + 1", (A, 1)),
         ("DELETE FROM event WHERE id = (1 << 32) + 2", (A, 2)),
@@ -147,6 +148,32 @@ async def test_a_damaged_header_spoils_no_list_and_keeps_what_the_columns_say(
     ]
     for query in (Query(owner="local"), Query(parent=A), Query(client_ref="\ud800ref")):
         assert any(row.damaged for row in await store.rows(query))
+
+
+@behaviour("stores:damage")
+@pytest.mark.parametrize("wrong", [b"b", b"\xff"])
+async def test_an_id_that_was_changed_spoils_no_list(
+    store: SqliteStore, path: Path, wrong: bytes
+) -> None:
+    await store.create(mirror("lost", "codex", "r"), drafts("1"))
+    await store.create(native("c"), drafts("2"))
+    lost, kept = await store.row(SessionId("lost")), await store.row(SessionId("c"))
+    assert await store.rows(Query()) == [kept, lost]
+    _change(path, b"lost", wrong)
+
+    assert await store.rows(Query()) == await store.rows(Query(owner="local")) == [kept]
+    assert len(await store.read(SessionId("lost"), verify=True)) == 1
+
+
+def _change(path: Path, id: bytes, wrong: bytes) -> None:
+    """In the table alone, as a flipped byte does; its index still says what it was."""
+    ask(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    page = ask(path, "PRAGMA page_size")
+    root = ask(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'session'") - 1
+    at = path.read_bytes().index(id, root * page, (root + 1) * page)
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(wrong)
 
 
 @behaviour("stores:forget")

@@ -59,7 +59,7 @@ def outside(error: Exception) -> Exception:
                 then="Close that program, or try again in a moment.",
                 retryable=True,
             )
-        case apsw.CorruptError() | apsw.NotADBError():
+        case apsw.CorruptError() | apsw.NotADBError() | UnicodeDecodeError():
             return StoreError(
                 f"The database file is damaged or is no database ({error}).",
                 then="Restore it from a backup.",

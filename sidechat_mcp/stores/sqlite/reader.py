@@ -23,7 +23,9 @@ from sidechat_mcp.stores.sqlite.recent import Recent
 
 T = TypeVar("T")
 
-_TROUBLES = (apsw.Error, OSError, DamagedLog, LookupError, TypeError, ValueError)
+_OUTSIDE = (apsw.Error, OSError, UnicodeDecodeError)
+"""What the file itself is to blame for: also text that is none any more."""
+_TROUBLES = (*_OUTSIDE, DamagedLog, LookupError, TypeError, ValueError)
 """What a question may meet; whatever does not fit the schema that this version knows, too."""
 AT_ONCE = 300
 """Rows from which a question is asked in a thread: fewer take less time than the handing over."""
@@ -58,7 +60,7 @@ class Reader:
         except _TROUBLES as error:
             if self._is_newer(self._connection):
                 raise newer() from error
-            if not isinstance(error, (apsw.Error, OSError)):
+            if not isinstance(error, _OUTSIDE):
                 raise
             self._drop()
             raise outside(error) from error
@@ -117,7 +119,7 @@ class Reader:
                 connection.close()
             if is_newer:
                 raise newer() from error
-            if not isinstance(error, (apsw.Error, OSError)):
+            if not isinstance(error, _OUTSIDE):
                 raise
             raise outside(error) from error
         if self._closed:

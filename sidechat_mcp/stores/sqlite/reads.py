@@ -25,8 +25,8 @@ _LINE = """WITH RECURSIVE line (id, uid, parent, lo, hi) AS (
       FROM line JOIN session AS up ON up.id = line.parent WHERE min(line.lo, line.hi) > ?2)
   SELECT id, uid, lo, hi FROM line"""
 _EVENTS = "SELECT id, at, eid, body, sum FROM event WHERE id >= ? AND id < ? ORDER BY id"
-_ROW = "SELECT uid, header, sum, head, active FROM session WHERE uid = ?"
-_KNOWN = """SELECT it.uid, it.origin, owner.text, up.uid, it.seed, cwd.text, client.text,
+_ROW = "SELECT ?1, header, sum, head, active FROM session WHERE uid = ?1"
+_KNOWN = """SELECT it.origin, owner.text, up.uid, it.seed, cwd.text, client.text,
     it.client_ref, it.head, it.active
   FROM session AS it LEFT JOIN word AS owner ON owner.id = it.owner
     LEFT JOIN word AS cwd ON cwd.id = it.cwd LEFT JOIN word AS client ON client.id = it.client
@@ -95,6 +95,8 @@ def stretch(connection: Connection, piece: Piece, *, verify: bool = False) -> St
             found.append(_event(piece.session, seq, at, eid, body, sum if verify else None))
             size += len(body)
             seq += 1
+    except UnicodeDecodeError as error:
+        raise DamagedLog(piece.session, seq, f"it cannot be read ({error})") from error
     finally:
         # A half-read question would pin what this connection sees.
         rows.close()
@@ -134,11 +136,15 @@ def row(connection: Connection, session: SessionId, damaged: bool = False) -> Ro
     found: Any = is_session_id(session) and connection.execute(_ROW, (session,)).get
     if not found:
         raise SessionNotFound(session)
-    return row_in_list(connection, found) if damaged else as_row(found)
+    known = row_in_list(connection, found) if damaged else as_row(found)
+    if known is None:  # It was forgotten a moment ago.
+        raise SessionNotFound(session)
+    return known
 
 
-def row_in_list(connection: Connection, found: Found) -> Row:
-    """A row whose header may be damaged: it then says so, and what the columns beside it say."""
+def row_in_list(connection: Connection, found: Found) -> Row | None:
+    """A row whose header may be damaged: it then says so, and what the columns beside it say.
+    None where its very id is: nobody could ask for it."""
     try:
         return as_row(found)
     except DamagedLog as error:
@@ -151,11 +157,13 @@ def as_row(found: Found) -> Row:
     return Row(_header(uid, written, sum), head, active)
 
 
-def _known(connection: Connection, session: SessionId, why: str) -> Row:
+def _known(connection: Connection, session: SessionId, why: str) -> Row | None:
     found: Any = connection.execute(_KNOWN, (session,)).get
-    uid, origin, owner, up, seed, cwd, client, client_ref, head, active = found
+    if found is None:
+        return None
+    origin, owner, up, seed, cwd, client, client_ref, head, active = found
     header = Header(
-        uid,
+        session,
         0,
         ORIGINS[int(origin)],
         restored(owner or ""),
