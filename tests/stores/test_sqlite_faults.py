@@ -16,7 +16,7 @@ import pytest
 from sidechat_mcp.core.content import text
 from sidechat_mcp.core.events import Draft, UserMessage
 from sidechat_mcp.core.ids import EventId, SessionId, TurnId
-from sidechat_mcp.errors import StoreError
+from sidechat_mcp.errors import DamagedLog, StoreError
 from sidechat_mcp.ports.store import Once, Query, Row
 from sidechat_mcp.stores.sqlite.connection import (
     Connection,
@@ -28,7 +28,7 @@ from sidechat_mcp.stores.sqlite.connection import (
 from sidechat_mcp.stores.sqlite.store import SqliteStore, open_sqlite
 from sidechat_mcp.testing.samples import child, draft, drafts, names, native
 from tests.behaviours import behaviour
-from tests.stores.raw import opened
+from tests.stores.raw import ask, opened
 from tests.stores.waiting import in_one_batch, locked
 
 A = SessionId("a")
@@ -185,6 +185,20 @@ async def _fails(
     await store.append(A, [], expect=None)
     assert opened[-1] is not connection
     return True
+
+
+@behaviour("stores:damage")
+async def test_a_log_that_is_longer_than_its_head_says_is_damaged_and_takes_nothing_more(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    await store.create(native(A), drafts("1", "2"))
+    ask(tmp_path / "log.db", "UPDATE session SET head = head - 1")
+    for expect in (1, None):
+        with pytest.raises(DamagedLog) as damaged:
+            await store.append(A, drafts("3"), expect=expect)
+        assert (damaged.value.session, damaged.value.seq) == (A, 1)
+    await store.create(native("b"), drafts("4"))
+    assert ask(tmp_path / "log.db", "SELECT count(*) FROM event") == 3
 
 
 async def test_another_programs_lock_is_told_and_waited_out(

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import apsw
+
 from sidechat_mcp.core import codec
 from sidechat_mcp.core.events import Draft, Header
 from sidechat_mcp.core.ids import SessionId, is_session_id
-from sidechat_mcp.errors import HasChildren, InvalidRequest, KeyReused, Moved, SessionNotFound
+from sidechat_mcp.errors import (
+    DamagedLog,
+    HasChildren,
+    InvalidRequest,
+    KeyReused,
+    Moved,
+    SessionNotFound,
+)
 from sidechat_mcp.ports.store import Once, Receipt
 from sidechat_mcp.stores.sqlite.connection import Connection
 from sidechat_mcp.stores.sqlite.schema import KEPT, ORIGINS, event_id
@@ -97,7 +106,11 @@ class Append:
             raise Moved(self.session, self.expect, head)
         stop = head + len(self.drafts)
         if self.drafts:
-            _insert(tx, row, head, self.drafts)
+            try:
+                _insert(tx, row, head, self.drafts)
+            except apsw.ConstraintError as error:
+                why = "there is one already, behind where the log is said to end"
+                raise DamagedLog(self.session, head, why) from error
             tx.connection.execute(
                 f"UPDATE session SET head = ?, active = {_MARK} WHERE id = ?", (stop, tx.now, row)
             )
