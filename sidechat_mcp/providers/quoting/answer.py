@@ -96,20 +96,24 @@ def _shown(index: Index, question: Question, turns: Sequence[Turn]) -> list[Turn
     after = turn_at(index, best.key[0] + 1, question) if best.key[1] == 0 else None
     if after is not None and after.key not in {t.key for t in kept} and _steers(after):
         kept.append(after)
-    before = turn_at(index, best.key[0] - 1, question) if _asks_why_of(question, best) else None
-    if before is not None and before.key not in {t.key for t in kept}:
-        kept.append(before)
+    before = turn_at(index, best.key[0] - 1, question) if _reacts(question, best) else None
+    if question.want != "why" or (after is not None and not after.held):
+        after = None
+    for other in (before, after):
+        if other is not None and other.key not in {t.key for t in kept}:
+            kept.append(other)
     return sorted(kept, key=lambda t: t.key)
 
 
-def _asks_why_of(question: Question, turn: Turn) -> bool:
-    """Whether a question asks why, and the turn is the one in which the person said so: the reason
-    is often what they had heard just before."""
-    return (
-        question.want == "why"
-        and turn.key[1] == 0
-        and any(m.held and m.passage.entry.speaker == "user" for m in turn.matches)
-    )
+def _reacts(question: Question, turn: Turn) -> bool:
+    """Whether what a turn has of the question is only what the person said of what they had just
+    heard; where a question asks why, the reason often stands there, whoever else speaks of it."""
+    if turn.key[1] != 0:
+        return False
+    of = {m.passage.entry.speaker for m in turn.matches if m.held}
+    said = [m.passage.text for m in turn.matches if m.passage.entry.speaker == "user"]
+    back = any(_POINTS_BACK.search(text) for text in said)
+    return "user" in of and (question.want == "why" or (of == {"user"} and back))
 
 
 def _steers(turn: Turn) -> bool:

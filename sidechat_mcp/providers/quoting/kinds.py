@@ -37,6 +37,10 @@ _TIME = re.compile(
     r"|which (?:day|date|month|week|year)s?|deadline|due (?:date|on|by)|due(?=\s*\?))\b",
     re.I,
 )
+_SHARE = re.compile(
+    r"\bhow many (?:would|will|can|could|do|did|are|were|have|had|should|may)\b", re.I
+)
+"""Asks how many of those who are spoken of do something."""
 _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
     (
         "money",
@@ -97,6 +101,8 @@ _KINDS: tuple[tuple[Want, re.Pattern[str]], ...] = (
 
 
 def want(text: str) -> Want:
+    if _SHARE.search(text):
+        return "number"
     if COUNT.search(text):
         return "count"
     if WHO.search(text):

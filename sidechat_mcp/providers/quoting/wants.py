@@ -22,7 +22,7 @@ _WORDS = (
     "|hundred|thousand|million|half|dozens?|several"
 )
 _FIGURE = rf"(?:\d[\d.,:]*|{_WORDS})"
-_COUNTED = re.compile(rf"\d[\d.,]*|{_WORDS}|one|no|none|zero|both", re.I)
+_COUNTED = re.compile(rf"\d[\d.,]*|{_WORDS}|no|none|zero|both", re.I)
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTHS = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept?(?:ember)?"
@@ -63,7 +63,7 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
     "why": re.compile(
         r"\b(?:because|since|so|due to|reason|why|means|would|must|too|otherwise|therefore"
         r"|caus\w+|only|but|breaks?|needs?|requires?|leads? to|in order|to avoid"
-        r"|allows?|not|never|cannot)\b"
+        r"|allows?|not|never|cannot|no|without|hates?|fears?|worr\w+|prefers?|better|worse|risk\w*)\b"
         r"|n['’]t\b",
         re.I,
     ),
@@ -76,7 +76,8 @@ _EXPECTED: dict[str, re.Pattern[str]] = {
     ),
     "time": re.compile(
         rf"\b(?:{_FIGURE}\s+{_UNIT}|\d{{1,2}}:\d\d|{_DAYS}|{_MONTHS}|today|tomorrow|tonight"
-        r"|yesterday|once|until|after|as soon as|nightly|daily|weekly|monthly|q[1-4]|\d{4}-\d\d"
+        r"|yesterday|once|until|after|as soon as|nightly|daily|weekly|monthly|q[1-4]"
+        r"|\d{4}-\d\d|(?:19|20)\d\d"
         r"|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\s?[ap]m|next \w+|last \w+)\b",
         re.I,
     ),

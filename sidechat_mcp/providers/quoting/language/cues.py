@@ -9,8 +9,8 @@ import re
 from sidechat_mcp.providers.quoting.language.sentences import split
 
 _CORRECTION = re.compile(
-    r"^\W*(?:hm+|no|nope|nah|wait|actually|but|however|hold on|not (?:quite|really|that|so)|scratch"
-    r" that|stop|careful|sorry|wrong)\b"
+    r"^\W*(?:hm+|only|no|nope|nah|wait|actually|but|however|hold on|not (?:quite|really|that|so)"
+    r"|scratch that|stop|careful|sorry|wrong)\b"
     r"|\b(?:instead|rather than|make (?:it|that|them)|change (?:it|that|this) to|switch(?:ed)? to"
     r"|changed my mind|on second thoughts?|forget (?:about|it|that|the)|never ?mind|scratch that"
     r"|(?:is|are|was|were|'s|that's|looks?|seems?) (?:much |far |way |a bit )?too \w+"
@@ -63,7 +63,8 @@ _AGREES = re.compile(
 )
 _PROPOSAL = re.compile(
     r"\b(?:i(?:'d| would)|i suggest|i propose|we could|could we|could (?:also )?be|should we"
-    r"|options?:|alternatively|maybe|perhaps|either|first idea|thinking of|consider|candidates?)\b",
+    r"|options?:|alternatively|maybe|perhaps|either|first idea|thinking of|consider|candidates?"
+    r"|offers?|if we)\b",
     re.I,
 )
 

@@ -28,8 +28,8 @@ STOP = _set(
 
 ASKING = _set(
     """happen happens happened exactly currently actually again maybe called named name mean means
-    question answer discuss discussed mention mentioned talk talked conversation detail details
-    briefly explain summarise summarize remind side earlier before far plan way"""
+    since question answer discuss discussed mention mentioned talk talked conversation detail
+    details briefly explain summarise summarize remind side earlier before far plan way"""
 )
 """Words that ask rather than tell what is asked about."""
 
