@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sidechat_mcp.core.events import Verdict
 from sidechat_mcp.providers.quoting import gate, reply
 from sidechat_mcp.providers.quoting.index import Index, Passage
-from sidechat_mcp.providers.quoting.language.cues import asks, corrects, is_nod
+from sidechat_mcp.providers.quoting.language.cues import corrects, is_nod
 from sidechat_mcp.providers.quoting.questions import Question, read
 from sidechat_mcp.providers.quoting.rank import Turn, rank, turn_at, weights
 from sidechat_mcp.providers.quoting.reply import Quote
@@ -128,9 +128,9 @@ def _steers(turn: Turn) -> bool:
 
 def _quotes(turn: Turn, best: bool) -> list[Quote]:
     """What is quoted of one turn: its passages that hold something of the question. Where that is
-    only the person's own question, the answer to it, too; of the best turn always."""
+    only what the person said, what was answered, too; of the best turn always."""
     spoken = [m for m in turn.matches if m.held]
-    if best or not spoken or all(asks(m.passage.text) for m in spoken):
+    if best or not spoken or all(m.passage.entry.speaker == "user" for m in spoken):
         spoken = list(turn.matches)
     return [_quote(m.passage) for m in spoken]
 
