@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from typing import NoReturn
 
 import pytest
 
 from sidechat_mcp import __main__
 from sidechat_mcp.surfaces.cli.arguments import parse, spoken
+from sidechat_mcp.surfaces.cli.entry import run
+from sidechat_mcp.surfaces.cli.terminal import Terminal
 from tests.behaviours import behaviour
-from tests.cli.acting import Actor, command
-from tests.cli.screens import terminal
+from tests.cli.acting import Actor, Screen, command
 
 COMMANDS = [
     "fork",
@@ -126,12 +129,21 @@ def test_an_empty_text_is_refused_before_anybody_is_asked(argv: list[str]) -> No
 
 
 @behaviour("cli:ctrl-c")
-def test_ctrl_c_ends_a_command_that_waits_for_its_text() -> None:
-    with terminal("-m", "tests.cli.acting", "ask", "-s", "child", "-") as typist:
-        typist.reads("Type the text. Ctrl-D on a line of its own ends it.\n")
-        typist.types("\x03")
-        typist.reads("Interrupted.\n")
-        assert typist.leaves() == 130
+def test_a_text_is_read_before_anything_is_opened_so_that_ctrl_c_ends_the_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stopped(Screen):
+        def read(self, size: int | None = -1) -> str:
+            raise KeyboardInterrupt
+
+    def opened() -> NoReturn:
+        raise AssertionError("opened")
+
+    monkeypatch.setattr(sys, "stdin", Stopped())
+    out, err = io.StringIO(), io.StringIO()
+    status = run(["ask", "-"], open=opened, terminal=Terminal(out, err, {}))
+    assert (status, out.getvalue()) == (130, "")
+    assert err.getvalue() == ("Type the text. Ctrl-D on a line of its own ends it.\nInterrupted.\n")
 
 
 def test_bytes_that_a_locale_could_not_read_are_read_as_utf_8() -> None:

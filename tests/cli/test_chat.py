@@ -32,7 +32,7 @@ def test_in_a_pipe_each_line_is_a_message_and_stdout_holds_the_answers_alone() -
     actor = Actor(pieces=["Because "])
     done = command("chat", said="first\n\n  second  \n", actor=actor)
     assert (done.status, done.out) == (0, "Because readers never wait.\n" * 2)
-    assert done.err == "— turn 13 · answered\n\n" * 2
+    assert done.err == "In “Why WAL?” (child):\n" + "— turn 13 · answered\n\n" * 2
     assert actor.calls == [("converse", "child", "first"), ("converse", "child", "second")]
 
 
@@ -56,7 +56,7 @@ def test_in_a_pipe_the_first_failure_ends_the_talk_with_its_exit_code() -> None:
     actor = Actor(answer=ProviderError("The model is overloaded.", then="Try again."))
     done = command("chat", said="first\nsecond\n", actor=actor)
     assert (done.status, done.out) == (4, "")
-    assert done.err == "The model is overloaded. Try again.\n"
+    assert done.err == "In “Why WAL?” (child):\nThe model is overloaded. Try again.\n"
     assert len(actor.calls) == 1
 
 
@@ -85,9 +85,14 @@ def test_with_json_a_talk_is_one_document() -> None:
     assert (done.status, done.err, said["session"]) == (0, "", "child")
     assert [one.get("turn") or one.get("note") for one in said["said"]] == [13, "n1"]
 
-    failing = Actor(note=NothingToMerge("Nothing said yet."))
+    failing = Actor(note=NothingToMerge("Nothing said yet.", then="`converse`."))
     done = command("chat", "--json", said="/merge\n", actor=failing)
-    assert (done.status, list(json.loads(done.out))) == (2, ["error"])
+    refused = {
+        "code": "nothing_to_merge",
+        "message": "Nothing said yet.",
+        "next": "Ask it something first.",
+    }
+    assert (done.status, json.loads(done.out)) == (2, {"error": refused})
 
 
 def test_a_word_with_a_slash_is_a_command_and_a_path_is_not() -> None:

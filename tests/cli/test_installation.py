@@ -55,7 +55,7 @@ def test_setup_shows_the_clients_own_command_and_how_to_undo_it_and_then_runs_it
         f"Running: {shlex.join(run)}\nsaid by the client\n"
         "To undo: sidechat setup claude-code --undo\n"
     )
-    assert done.out == "claude-code has the server now; its next session will show it.\n"
+    assert done.out == "claude-code has the server, from its next session on.\n"
     assert called(client) == run[1:]
 
 
@@ -216,7 +216,7 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
 def test_undo_runs_the_command_that_takes_the_server_away(client: Path) -> None:
     done = command("setup", "claude-code", "--undo")
     assert (done.status, called(client)[:2]) == (0, ["mcp", "remove"])
-    assert done.out == "claude-code no longer has the server; its next session will show it.\n"
+    assert done.out == "claude-code no longer has the server, from its next session on.\n"
 
 
 @behaviour("cli:setup")

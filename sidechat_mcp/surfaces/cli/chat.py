@@ -25,7 +25,15 @@ from sidechat_mcp.sidechat.reports import Caller, Note
 from sidechat_mcp.sidechat.service import Sidechat
 from sidechat_mcp.surfaces import shapes
 from sidechat_mcp.surfaces.cli import words
-from sidechat_mcp.surfaces.cli.commands import LONGEST, SHORTER, Desk, code_of, forked, streamed
+from sidechat_mcp.surfaces.cli.commands import (
+    LONGEST,
+    SHORTER,
+    Desk,
+    code_of,
+    forked,
+    merged,
+    streamed,
+)
 from sidechat_mcp.surfaces.cli.terminal import Styled, Terminal
 
 T = TypeVar("T")
@@ -96,6 +104,8 @@ class Talk:
         desk = self.desk
         try:
             self._turn_to(session)
+            if session is None and not self.typed and not desk.terminal.json:
+                desk.terminal.tell(words.chosen(self.title, self.session))
         except InvalidRequest:
             if session is not None:
                 raise
@@ -221,9 +231,7 @@ class Talk:
 
     def _merge(self, own: str | None = None, *, draft: bool = False) -> Note:
         desk = self.desk
-        return self._wait(
-            lambda: desk.sidechat.merge(desk.caller, session=self.session, note=own, draft=draft)
-        )
+        return self._wait(lambda: merged(desk, self.session, own, draft=draft))
 
     def _noted(self, report: Note) -> None:
         if self.desk.terminal.json:

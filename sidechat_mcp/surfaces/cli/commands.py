@@ -14,6 +14,7 @@ from sidechat_mcp.core.ids import session_id
 from sidechat_mcp.errors import (
     DamagedLog,
     InvalidRequest,
+    NothingToMerge,
     ParentNotFound,
     SessionNotFound,
     SidechatError,
@@ -22,6 +23,7 @@ from sidechat_mcp.sidechat.reports import (
     Answer,
     Caller,
     ForkReport,
+    Note,
     Reading,
     Replayed,
     SpentReport,
@@ -155,9 +157,7 @@ async def streamed(desk: Desk, text: str, session: str) -> Answer:
 
 
 async def merge(desk: Desk, args: Namespace) -> int:
-    report = await desk.sidechat.merge(
-        desk.caller, session=args.session, note=args.note, draft=args.draft
-    )
+    report = await merged(desk, args.session, args.note, draft=args.draft)
     terminal = desk.terminal
     if terminal.json:
         terminal.document(shapes.merged(report))
@@ -168,6 +168,14 @@ async def merge(desk: Desk, args: Namespace) -> int:
     ways = words.TAKE_OWN if args.note is not None else words.take_back(report.session)
     terminal.tell(*words.note(report, ways))
     return 0
+
+
+async def merged(desk: Desk, session: str | None, own: str | None, *, draft: bool) -> Note:
+    """One note. Raises: as the feature, with the next step in the words of a terminal."""
+    try:
+        return await desk.sidechat.merge(desk.caller, session=session, note=own, draft=draft)
+    except NothingToMerge as error:
+        raise NothingToMerge(error.message, then="Ask it something first.") from None
 
 
 async def sessions(desk: Desk, args: Namespace) -> int:

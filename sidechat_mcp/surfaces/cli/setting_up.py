@@ -74,8 +74,8 @@ def setup(args: Namespace, terminal: Terminal) -> int:
     if terminal.json:
         terminal.document(said)
     else:
-        done = "no longer has the server" if args.undo else "has the server now"
-        terminal.say(f"{args.client} {done}; its next session will show it.")
+        done = "no longer has the server, from" if args.undo else "has the server, from"
+        terminal.say(f"{args.client} {done} its next session on.")
     return 0
 
 
