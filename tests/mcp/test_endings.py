@@ -56,6 +56,23 @@ async def test_in_mid_answer_with_a_listener_the_server_ends_soon_and_the_turn_i
     assert await reasons(tmp_path) == ["interrupted"]
 
 
+@behaviour("mcp:ends-well")
+@pytest.mark.parametrize("how", ENDINGS[1:])
+async def test_a_signal_among_many_requests_ends_the_server_quietly(
+    tmp_path: Path, how: str
+) -> None:
+    async with started(tmp_path, stderr=subprocess.PIPE) as server:
+        await server.call("fork")
+        for n in range(60):
+            arguments = {"message": f"Question {n}?"}
+            await server.request("tools/call", {"name": "converse", "arguments": arguments})
+        await end(server, how)
+        code, _ = await server.ended()
+        assert server.process.stderr is not None
+        said = b"".join([chunk async for chunk in server.process.stderr])
+    assert (code, said) == (0, b"")
+
+
 @behaviour("mcp:ends-stuck")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_signals_that_come_again_while_a_thread_is_stuck_end_the_server_quietly(

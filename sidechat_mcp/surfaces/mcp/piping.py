@@ -6,7 +6,7 @@ import importlib
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 
 import anyio
@@ -89,7 +89,9 @@ class _Connection:
 
     async def _read(self, messages: Messages, refusals: Answers) -> None:
         async with messages:
-            await self._wire.read(messages, refusals)
+            # Once the server is cut, nobody takes what still comes in.
+            with suppress(anyio.BrokenResourceError):
+                await self._wire.read(messages, refusals)
             self._leave(at_once=False)
             with anyio.move_on_after(DRAIN):
                 await self._wire.drained()
