@@ -59,7 +59,7 @@ class SessionNotFound(InvalidRequest):
 
     def __init__(self, session: str) -> None:
         super().__init__(
-            f"There is no session {session!r}.", then="`sessions` lists the ones there are."
+            f"There is no session {session[:200]!r}.", then="`sessions` lists the ones there are."
         )
         self.session = session
 

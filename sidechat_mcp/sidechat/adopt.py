@@ -100,11 +100,11 @@ class Adoption:
             )
         if client not in self.parts.clients:
             known = ", ".join(sorted(self.parts.clients))
-            raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
+            raise ParentNotFound(f"No client is called {client[:40]!r}.", then=f"Known: {known}.")
         found = await self.parts.clients[client].find(ref, caller.cwd)
         if found is None:
             raise ParentNotFound(
-                f"{client} has no conversation {ref!r} here.", then=await self._offer(caller)
+                f"{client} has no conversation {ref[:200]!r} here.", then=await self._offer(caller)
             )
         return await self.follow(caller, found)
 

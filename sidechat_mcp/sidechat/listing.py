@@ -147,7 +147,7 @@ class Lists:
             return [(await self.parts.known(caller, client)).header.id]
         if client not in self.parts.clients and client != excerpt.CLIENT:
             known = ", ".join(sorted(self.parts.clients))
-            raise ParentNotFound(f"No client is called {client!r}.", then=f"Known: {known}.")
+            raise ParentNotFound(f"No client is called {client[:40]!r}.", then=f"Known: {known}.")
         return [row.header.id for row in await self.adoption.line(caller, client, ref)]
 
     async def _above(self, page: Sequence[Row]) -> Mapping[SessionId, Row]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from sidechat_mcp.core.ids import session_id
-from sidechat_mcp.errors import SessionNotFound
+from sidechat_mcp.errors import InvalidRequest, SessionNotFound
 from sidechat_mcp.sidechat.reports import Caller
+from sidechat_mcp.sidechat.service import Sidechat
 from tests.behaviours import behaviour
 from tests.feature.workshop import workshop
 
@@ -83,3 +84,24 @@ async def test_more_than_a_hundred_matches_are_known_to_be_more() -> None:
         await sidechat.fork(ME, parent="shelf:r1")
     assert len(await sidechat.complete(ME, "")) == 101
     assert list(await sidechat.complete(ME, "oldest")) == [first]
+
+
+LONG = "x" * 100_000
+REFUSED: list[Callable[[Sidechat], Awaitable[object]]] = [
+    lambda sidechat: sidechat.read(ME, LONG),
+    lambda sidechat: sidechat.converse(ME, "Hm?", session=LONG),
+    lambda sidechat: sidechat.fork(ME, parent=LONG),
+    lambda sidechat: sidechat.fork(ME, parent=f"{LONG}:{LONG}"),
+    lambda sidechat: sidechat.fork(ME, parent=f"shelf:{LONG}"),
+    lambda sidechat: sidechat.sessions(ME, parent=f"{LONG}:{LONG}"),
+]
+
+
+@behaviour("who:address")
+@pytest.mark.parametrize("refused", REFUSED)
+async def test_a_refusal_does_not_say_all_of_a_very_long_name_again(
+    refused: Callable[[Sidechat], Awaitable[object]],
+) -> None:
+    with pytest.raises(InvalidRequest) as told:
+        await refused(workshop())
+    assert len(str(told.value)) < 1000
