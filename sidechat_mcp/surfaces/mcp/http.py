@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from sidechat_mcp.errors import InvalidRequest, OutsideError
+from sidechat_mcp.surfaces.mcp import loitering
 from sidechat_mcp.surfaces.mcp.guard import Guard
 from sidechat_mcp.surfaces.mcp.inflight import InFlight
 from sidechat_mcp.surfaces.mcp.logs import to_stderr
@@ -99,6 +100,7 @@ async def run(
         await tasks.start(_heed, web)
         sys.stderr.write(f"sidechat: serving http://{hosts[0]}/mcp\n")
         sys.stderr.flush()
+        tasks.start_soon(web.sweep)
         await web.serve(sockets=[listening])
         tasks.cancel_scope.cancel()
 
@@ -139,6 +141,13 @@ class _Web(uvicorn.Server):
             tasks.start_soon(self._cut)
             await super().shutdown(sockets)
             tasks.cancel_scope.cancel()
+
+    async def sweep(self) -> None:
+        """Give up, for good, connections on which no request comes."""
+        loiterers = loitering.Loiterers()
+        while True:
+            await anyio.sleep(loitering.PAUSE)
+            loiterers.give_up(list(self.server_state.connections), anyio.current_time())
 
     async def _cut(self) -> None:
         await anyio.sleep(DRAIN)
