@@ -349,3 +349,15 @@ def test_an_answer_names_its_model_and_how_it_stopped() -> None:
 def _tools(name: str) -> str:
     told = {"name": name, "description": "Read a file.", "input_schema": {"type": "object"}}
     return json.dumps([told], separators=(",", ":"))
+
+
+@behaviour("pi:prefix-stable")
+def test_another_head_under_the_same_answers_is_another_event() -> None:
+    session = talk()
+    changed = io.BytesIO(session.bytes.replace(b"You are pi.", b"You are Pi."))
+    one, *same = of(session).drafts
+    other, *others = read(changed, "2026_file").drafts
+    assert isinstance(one.body, RequestHeader)
+    assert one.body != other.body
+    assert one.id != other.id
+    assert same == others

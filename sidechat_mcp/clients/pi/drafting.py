@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sidechat_mcp.clients.pi.says import Answer, Record, Result, Tokens
-from sidechat_mcp.core import balance, session
+from sidechat_mcp.core import balance, codec, session
 from sidechat_mcp.core.content import Content, ToolUse
 from sidechat_mcp.core.events import (
     AssistantMessage,
@@ -161,6 +161,8 @@ def _kind(body: Body) -> str:
             return reason
         case ToolResult(call=call):
             return f"result {call}"
+        case RequestHeader():  # What it says stands in entries before its own.
+            return codec.dump(body).decode("utf-8", "surrogatepass")
         case _:
             return body.kind
 
