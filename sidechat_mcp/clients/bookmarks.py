@@ -79,7 +79,7 @@ class Bookmarks(Generic[S]):
         except OSError as error:
             raise ParentNotFound(
                 f"The conversation file {path.name} cannot be read: {error.strerror or error}.",
-                then="`sidechat fork` without a parent lists the newest ones of this folder.",
+                then="Name another one, or the file itself where it lies elsewhere (`--file`).",
             ) from error
 
     def put(self, path: Path, file: IO[bytes], standing: S | None) -> None:

@@ -26,7 +26,7 @@ TITLE = 80
 LARGEST = 128 * 1024 * 1024
 """Bytes of the largest document that is read whole."""
 DIGITS = 4000
-THEN = "`sidechat fork` without a parent lists the newest ones of this folder."
+THEN = "Name another one, or the file itself where it lies elsewhere (`--file`)."
 
 _REF = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?")
 _TAGGED = re.compile(r"<(\w[\w-]*)[^<>]*>|</\w[\w-]*>")

@@ -73,7 +73,7 @@ def test_a_conversation_is_forked_asked_and_given_a_note_from_the_terminal(sidec
 Forked: sidechat://sessions/id-0
   from      claude-code:5e1d0c7b-8a42-4f39-b6d0-93c1a7e4f210, after turn 9 (event 53)
   inherits  9 turns, 54 events, about 1,200 tokens (code points / 4)
-  cut       1 turn not completed (4 events)
+  cut       1 turn behind the last completed one (4 events)
   answers   quoting
   rights    reads this conversation's history; calls no tools
   pays      nobody: no model is used

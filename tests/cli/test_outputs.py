@@ -32,7 +32,7 @@ Answers are quotes.
 Forked: sidechat://sessions/child
   from      claude-code:one, after turn 12 (event 143)
   inherits  12 turns, 144 events, about 3,214 tokens (code points / 4)
-  cut       1 turn not completed (3 events)
+  cut       1 turn behind the last completed one (3 events)
   repaired  2 open calls got a result that says the outcome is unknown
   compacted 4 turns known only as a summary
   skipped   1 broken line

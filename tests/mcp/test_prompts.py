@@ -61,8 +61,8 @@ async def test_what_a_fork_left_out_is_said_in_one_line(
     async with connect() as client:
         text = await said(client, "fork")
     assert text.splitlines()[2] == (
-        "Cut as not completed: 1 turn, 2 events; mended: 1 open call; only as a summary: 40 turns;"
-        " not read: 2 × broken line."
+        "Cut behind the last completed turn: 1 turn, 2 events; mended: 1 open call;"
+        " only as a summary: 40 turns; not read: 2 × broken line."
     )
 
 

@@ -150,5 +150,5 @@ def _only(path: Path, some: Sequence[Session]) -> str:
 def _gone(path: Path, ref: str) -> ParentNotFound:
     return ParentNotFound(
         f"{path.name} has no conversation {ref!r}.",
-        then="`sidechat fork` without a parent lists the newest ones of this folder.",
+        then="Name another one, or the file itself where it lies elsewhere (`--file`).",
     )

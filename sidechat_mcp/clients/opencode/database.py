@@ -254,5 +254,5 @@ def _unknown(path: Path, why: str) -> UnknownFormat:
 def _missing(path: Path, why: str) -> ParentNotFound:
     return ParentNotFound(
         f"The conversations in {path.name} cannot be read: {why}.",
-        then="`sidechat fork` without a parent lists the newest ones of this folder.",
+        then="Name another one, or the file itself where it lies elsewhere (`--file`).",
     )

@@ -76,7 +76,7 @@ def _forked(report: ForkReport) -> Iterator[Line]:
     )
     if report.cut_events or report.cut_turns:
         turns, events = count(report.cut_turns, "turn"), count(report.cut_events, "event")
-        yield row("cut", f"{turns} not completed ({events})")
+        yield row("cut", f"{turns} behind the last completed one ({events})")
     if report.repaired:
         calls = count(report.repaired, "open call")
         yield row("repaired", f"{calls} got a result that says the outcome is unknown")

@@ -223,7 +223,7 @@ def left_out(report: ForkReport) -> str:
     parts: list[str] = []
     if report.cut_turns or report.cut_events:
         cut = f"{_many(report.cut_turns, 'turn')}, {_many(report.cut_events, 'event')}"
-        parts.append(f"cut as not completed: {cut}")
+        parts.append(f"cut behind the last completed turn: {cut}")
     if report.repaired:
         parts.append(f"mended: {_many(report.repaired, 'open call')}")
     if report.compacted is not None:
