@@ -13,7 +13,7 @@ export PYTHON
 .DELETE_ON_ERROR:
 
 help: ## what there is
-	@sed -n 's/^\([a-z]*\):.*## /  make \1 \t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' Makefile | expand -t 20
 
 demo: .venv/run.ok ## the main job on a shipped conversation: fork, two turns, one note
 	@$(BIN)/sidechat demo
