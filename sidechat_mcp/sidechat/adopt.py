@@ -230,11 +230,11 @@ class Adoption:
                 f"{file.name} is no conversation in a form that this version reads ({names}).",
                 then="Name another file, or give its text as `excerpt:` and the text.",
             )
-        client, first = known
-        self._knew[file] = client.name
+        client, first = known[0], [known[1]]
+        self._knew[file], known = client.name, None
 
         async def reader(since_last: bool) -> Transcript:
-            return first if since_last else await client.read_file(file)
+            return first.pop() if since_last and first else await client.read_file(file)
 
         return await self._import(caller, reader, None, file)
 
