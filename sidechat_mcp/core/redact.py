@@ -6,6 +6,7 @@ no text makes them slow."""
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from sidechat_mcp.core.credentials import FAMILIES
 
@@ -33,6 +34,8 @@ _FLAGS = {
 }
 _FLAG_LENGTH = 7
 _PASSES = 8
+SHORT = 8_192
+"""Code points of a text whose outcome is kept."""
 # Each cue once, however many families it points to: most texts have hardly any.
 _CUES = {
     cue: [n for n, family in enumerate(FAMILIES) if cue in family.cues]
@@ -44,6 +47,11 @@ _KEYCAPS = set("0123456789#*©®")
 
 def secrets(text: str) -> str:
     """`text` with every piece that looks like a credential replaced by `[redacted: KIND]`."""
+    # The turns of a session are shown again and again, and looking through them takes longest.
+    return _remembered(text) if len(text) <= SHORT else _without_secrets(text)
+
+
+def _without_secrets(text: str) -> str:
     # Taking one out can lay bare the next, where two stood side by side; not for ever, though.
     for _ in range(_PASSES):
         before, lowered = text, text.lower()
@@ -53,6 +61,9 @@ def secrets(text: str) -> str:
         if text == before:
             break
     return text
+
+
+_remembered = lru_cache(maxsize=1024)(_without_secrets)
 
 
 def harmless(text: str) -> str:

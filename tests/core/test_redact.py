@@ -134,9 +134,9 @@ def test_no_text_takes_more_than_its_length(piece: str) -> None:
     def cost(length: int) -> float:
         text = (piece * length)[:length]
         best = 9.0
-        for _ in range(3):
+        for n in range(3):  # Each time another text: what was looked through once is known.
             begin = time.process_time()
-            secrets(harmless(text))
+            secrets(harmless(f"{n}{text}"))
             best = min(best, time.process_time() - begin)
         return best
 
