@@ -35,7 +35,8 @@ KEPT = 256
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Of the first `length` events of a session, which are whole turns. `counted` are tokens as
-    the parent's own provider counted them last, head and answer included."""
+    the parent's own provider counted them last, head and answer included; `head_digest` is
+    None where a part of the head is not known."""
 
     length: int = 0
     header: RequestHeader = field(default_factory=RequestHeader)
@@ -45,6 +46,7 @@ class Figures:
     messages: Running = field(default_factory=Running)
     weight: Weight = field(default_factory=Weight)
     counted: int | None = None
+    head_digest: str | None = None
 
     @property
     def tokens(self) -> int:
@@ -53,19 +55,11 @@ class Figures:
     @property
     def reported(self) -> int | None:
         """`counted`, where that head is one that a child can carry."""
-        return self.counted if self._whole else None
-
-    @property
-    def head_digest(self) -> str | None:
-        return digest.head_digest(self.header) if self._whole else None
+        return self.counted if self.head_digest is not None else None
 
     @property
     def prefix_digest(self) -> str:
         return self.messages.digest
-
-    @property
-    def _whole(self) -> bool:
-        return heads.known(self.header.system) and heads.known(self.header.tools)
 
     def after(self, events: Sequence[Event]) -> Figures:
         """These of a history with `events`, whole turns, behind."""
@@ -81,15 +75,18 @@ class Figures:
             body for body in bodies if isinstance(body, ToolResult) and body.synthetic is not None
         ]
         headed = any(isinstance(body, RequestHeader) for body in bodies)
+        header = added.header if headed else self.header
+        whole = heads.known(header.system) and heads.known(header.tools)
         return Figures(
             length=self.length + len(events),
-            header=added.header if headed else self.header,
+            header=header,
             turns=max(numbers, default=0) or self.turns,
             repaired=self.repaired + len(synthetic),
             compacted=compactions[-1].covers if compactions else self.compacted,
             messages=before.messages.after(added.messages),
             weight=before.weight + weigh(added.messages),
             counted=before.counted if counted is None else counted,
+            head_digest=digest.head_digest(header) if whole else None,
         )
 
 
