@@ -39,8 +39,9 @@ print(database.execute("SELECT id FROM session ORDER BY time_updated DESC LIMIT 
 T
 }
 state() { (cd "$1" && find . -type f -not -path './.git/*' -exec sha256sum {} +) | sort -k2; }
-# Whoever reads a database in use leaves a mark in its -shm; nothing else of the client's may change.
-kept() { state "$HOME_DIR/.local" | grep -v 'opencode.db-shm'; state "$HOME_DIR/.config"; }
+# Whoever reads a database in use leaves a mark in its -shm, and a running client keeps its own log,
+# locks and git of snapshots, which it packs now and then; nothing else of the client's may change.
+kept() { state "$HOME_DIR/.local" | grep -vE 'opencode.db-shm|/opencode/(log|snapshot|locks)/'; state "$HOME_DIR/.config"; }
 parent() { newest; }
 SAY=(opencode run @WORDS@)
 MORE=(opencode run -s @PARENT@ @WORDS@)
