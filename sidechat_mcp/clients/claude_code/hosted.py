@@ -18,7 +18,7 @@ from anyio import to_thread
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients import briefing, hosting
 from sidechat_mcp.clients.claude_code.program import INTERACTIVE, Started
 from sidechat_mcp.clients.lodging import end, fields, gone, leave, start
 from sidechat_mcp.clients.waiting import Waiting
@@ -92,13 +92,7 @@ class Fork:
 
     @property
     def about(self) -> About:
-        return About(
-            "claude-code",
-            None,
-            "your Claude Code subscription or key",
-            "reads this conversation's history; every tool is denied",
-            head="client",
-        )
+        return hosting.about("claude-code", "Claude Code")
 
     def wire(self, context: Context) -> Mapping[str, str]:
         return {}

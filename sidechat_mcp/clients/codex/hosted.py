@@ -17,7 +17,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
-from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients import briefing, hosting
 from sidechat_mcp.clients.codex import gate
 from sidechat_mcp.clients.codex.app_server import Answer, Lines, Talk
 from sidechat_mcp.clients.codex.gate import Trust
@@ -74,13 +74,7 @@ class Fork:
 
     @property
     def about(self) -> About:
-        return About(
-            "codex",
-            None,
-            "your Codex subscription or key",
-            "reads this conversation's history; every tool is denied",
-            head="client",
-        )
+        return hosting.about("codex", "Codex")
 
     def wire(self, context: Context) -> Mapping[str, str]:
         return {}

@@ -19,7 +19,7 @@ import httpx2
 from anyio.lowlevel import checkpoint
 from anyio.to_thread import run_sync
 
-from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients import briefing, hosting
 from sidechat_mcp.clients.opencode import room as rooms
 from sidechat_mcp.clients.opencode import seed
 from sidechat_mcp.clients.opencode.answer import Answer
@@ -76,13 +76,7 @@ class Fork:
 
     @property
     def about(self) -> About:
-        return About(
-            "opencode",
-            None,
-            "your opencode subscription or key",
-            "reads this conversation's history; every tool is denied",
-            head="client",
-        )
+        return hosting.about("opencode", "opencode")
 
     def wire(self, context: Context) -> Mapping[str, str]:
         return {}

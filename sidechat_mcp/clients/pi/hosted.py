@@ -16,7 +16,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
-from sidechat_mcp.clients import briefing
+from sidechat_mcp.clients import briefing, hosting
 from sidechat_mcp.clients.lodging import end, gone, leave, start
 from sidechat_mcp.clients.pi import room as rooms
 from sidechat_mcp.clients.pi.places import Places
@@ -70,13 +70,7 @@ class Fork:
 
     @property
     def about(self) -> About:
-        return About(
-            "pi",
-            None,
-            "your pi subscription or key",
-            "reads this conversation's history; every tool is denied",
-            head="client",
-        )
+        return hosting.about("pi", "pi")
 
     def wire(self, context: Context) -> Mapping[str, str]:
         return {}
