@@ -60,6 +60,9 @@ BEHAVIOURS = {
     "clients:prefix-stable": Behaviour(
         "design: mirror", "A file that grows changes no draft that was read before."
     ),
+    "clients:rooms": Behaviour(
+        "issue 4: hosted", "Forks that start at once do not clear away each other's folders."
+    ),
     "clients:going-on": Behaviour(
         "issue 4: bar 4",
         "A conversation that was read before is read on from its last closed turn.",

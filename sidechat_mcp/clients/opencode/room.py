@@ -4,14 +4,13 @@ of ours left behind goes when the next one comes."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from sidechat_mcp.clients.rooms import enter
 
 REFUSAL = "This side conversation is read-only: no tool is carried out."
 SHELLS = ("bash", "zsh", "sh", "dash", "ksh")
@@ -53,12 +52,9 @@ def make(environ: Mapping[str, str], home: Path) -> Room:
     """A room for a fork of a conversation in the client's data folder `home`. Raises: OSError."""
     rooms = _rooms(environ)
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _clear(rooms)
-    path = Path(tempfile.mkdtemp(dir=rooms))
-    lock = (path / "lock").open("xb")
+    path, lock = enter(rooms)
     room = Room(path, path / "bin" / _shell(environ), lock)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         for folder in (room.database.parent, room.state, room.shell.parent):
             folder.mkdir(mode=0o700, parents=True)
         for name in SIGNED_IN:
@@ -70,22 +66,6 @@ def make(environ: Mapping[str, str], home: Path) -> Room:
         room.close()
         raise
     return room
-
-
-def _clear(rooms: Path) -> None:
-    """Remove the rooms of processes that are gone: nobody locks them any more."""
-    for lock in rooms.glob("*/lock"):
-        try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(lock.parent, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(descriptor)
 
 
 def _rooms(environ: Mapping[str, str]) -> Path:

@@ -4,11 +4,8 @@ when the next one comes."""
 
 from __future__ import annotations
 
-import fcntl
 import io
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +15,7 @@ from sidechat_mcp.clients.jsonl import Tally, objects
 from sidechat_mcp.clients.lodging import private
 from sidechat_mcp.clients.pi import records
 from sidechat_mcp.clients.pi.drafting import named
+from sidechat_mcp.clients.rooms import enter
 from sidechat_mcp.errors import ProviderError
 
 REFUSAL = "This side conversation is read-only: no tool is carried out."
@@ -65,11 +63,8 @@ def make(environ: Mapping[str, str], parent: Path, record: str) -> Room:
     parent has no such entry any more)."""
     rooms = _rooms(environ)
     private(rooms)
-    _clear(rooms)
-    path = Path(tempfile.mkdtemp(dir=rooms))
-    room = Room(path, (path / "lock").open("xb"))
+    room = Room(*enter(rooms))
     try:
-        fcntl.flock(room.lock, fcntl.LOCK_EX)
         room.sessions.mkdir(mode=0o700)
         room.gate.write_text(_EXTENSION, "utf-8")
         with parent.open("rb") as whole, room.copy.open("xb") as begun:
@@ -99,19 +94,3 @@ def _rooms(environ: Mapping[str, str]) -> Path:
     home = environ.get("SIDECHAT_HOME")
     user = Path(environ.get("HOME") or Path.home())
     return (Path(home).expanduser().absolute() if home else user / ".sidechat") / "hosted" / "pi"
-
-
-def _clear(rooms: Path) -> None:
-    """Remove the rooms of processes that are gone: nobody locks them any more."""
-    for lock in rooms.glob("*/lock"):
-        try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(lock.parent, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(descriptor)
